@@ -1,0 +1,1 @@
+"""The commands behind ./course, one module for each group of verbs."""

@@ -1,0 +1,1 @@
+"""Who judges: the grader, and the checks of each lab."""

@@ -1,0 +1,1 @@
+"""What the lessons import: clusters, clients, the ledger, Spark and charts."""

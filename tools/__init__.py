@@ -1,0 +1,1 @@
+"""From lesson source to notebooks, and what machines without a network need."""
