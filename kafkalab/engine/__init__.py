@@ -1,0 +1,114 @@
+"""What runs the services of a cluster: one protocol, two implementations.
+
+`process` runs them as local processes, `docker` through Docker Compose. Both work from the same
+description, so a lesson cannot tell them apart except by asking.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kafkalab.compose import Description
+from kafkalab.errors import CourseError
+from kafkalab.slot import Slot
+
+ENGINES = {
+    "process": ("kafkalab.engine.process", "ProcessEngine"),
+    "docker": ("kafkalab.engine.docker", "DockerEngine"),
+}
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a program of the Kafka distribution wrote and returned."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    def __str__(self) -> str:
+        return self.stdout if self.returncode == 0 else self.stdout + self.stderr
+
+
+class Engine(Protocol):
+    """Constructed as `(description, slot, settings)`.
+
+    `settings` are extra broker settings, by their names in server.properties, for every Kafka
+    service of this start. A module of an engine also offers `clean(folder: Path) -> None`, which
+    ends everything that a dead owner left of the slot with that folder; it must not fail when
+    there is nothing.
+    """
+
+    name: str
+
+    def up(self) -> None:
+        """Start every service of the profile. Returns without waiting for Kafka."""
+
+    def start(self, service: str) -> None:
+        """Start a service that is down, with the data it had."""
+
+    def stop(self, service: str, timeout: float = 30) -> None:
+        """SIGTERM (a controlled shutdown), SIGKILL at the deadline. Returns when it is gone."""
+
+    def kill(self, service: str) -> None:
+        """SIGKILL. Returns when it is gone; works on a paused service too."""
+
+    def pause(self, service: str) -> None:
+        """Freeze every thread of the service; its sockets stay open."""
+
+    def resume(self, service: str) -> None:
+        """Undo `pause`."""
+
+    def wipe(self, service: str) -> None:
+        """Forget the disk of a service that is down."""
+
+    def state(self, service: str) -> str:
+        """`running`, `paused`, `exited` (ran before) or `absent` (never ran)."""
+
+    def logs(self, service: str, lines: int = 50) -> str:
+        """The last lines that the service wrote."""
+
+    def tool(
+        self, script: str, arguments: Sequence[str], stdin: bytes | None, timeout: float
+    ) -> ToolResult:
+        """Run a script of /opt/kafka/bin, named without `.sh`.
+
+        `{bootstrap}` in an argument becomes the address that is right where the tool runs.
+        """
+
+    def storage(self, service: str) -> Path | None:
+        """A folder of this machine with the service's log folders, to read; None where absent."""
+
+    def down(self) -> None:
+        """Stop everything and remove all data. Safe to call twice. The slot stays taken."""
+
+
+def chosen(name: str | None = None) -> str:
+    """The engine to use: the argument, else KAFKALAB_ENGINE, else processes."""
+    name = name or os.environ.get("KAFKALAB_ENGINE") or "process"
+    if name not in ENGINES:
+        raise CourseError(
+            f"There is no engine called {name!r}.", f"There are {' and '.join(ENGINES)}."
+        )
+    return name
+
+
+def build(
+    name: str, description: Description, slot: Slot, settings: dict[str, str] | None = None
+) -> Engine:
+    module, kind = ENGINES[name]
+    return getattr(importlib.import_module(module), kind)(description, slot, settings or {})
+
+
+def clean(folder: Path) -> None:
+    """End what a dead owner left of the slot with this folder, whichever engine ran it."""
+    try:
+        name = (folder / "engine").read_text().strip()
+    except FileNotFoundError:
+        return
+    importlib.import_module(ENGINES[name][0]).clean(folder)
