@@ -1,0 +1,97 @@
+"""What lessons and labs say about themselves: navigation, and the table of the README."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from tools import rules
+from tools.percent import Script
+
+QUESTION = re.compile(r"[^.?!\n]*\?")
+MINUTES = re.compile(r"\b(\d+) minutes\b")
+NEEDS = re.compile(r"\bNeeds\b(.*)")
+TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A lesson or a lab as its neighbours see it."""
+
+    notebook: PurePosixPath  # relative to the repository
+    title: str
+    number: str
+    lab: bool
+    question: str
+    minutes: str
+    needs: tuple[str, ...]  # numbers of lessons
+
+
+def page(script: Script) -> Page:
+    """Read from the first two cells of a script that the builder accepts."""
+    title = rules.title(script)
+    opening = "\n".join(script.cells[0].lines[1:])
+    facts = script.cells[1].text if len(script.cells) > 1 else ""
+    question = QUESTION.search(re.sub(r"(?<=\S)\n(?=\S)", " ", opening))
+    minutes = MINUTES.search(facts)
+    needs = NEEDS.search(facts)
+    folder = "labs" if title.lab else "notebooks"
+    return Page(
+        notebook=PurePosixPath(folder, f"{rules.name(script)}.ipynb"),
+        title=title.text,
+        number=title.number,
+        lab=title.lab,
+        question=question[0].strip() if question else "",
+        minutes=minutes[1] if minutes else "",
+        needs=tuple(re.findall(r"\b\d\d\b", MINUTES.sub("", needs[1]))) if needs else (),
+    )
+
+
+def navigation(page: Page, pages: list[Page]) -> str:
+    """The last cell: previous, contents, next; and between a lab and the lessons it needs."""
+    row = [other for other in pages if other.lab == page.lab]
+    here = row.index(page)
+    parts = []
+    if here > 0:
+        parts.append(f"Previous: {_link(page, row[here - 1])}")
+    parts.append("[Contents](../README.md#lessons)")
+    if here + 1 < len(row):
+        parts.append(f"Next: {_link(page, row[here + 1])}")
+    lines = ["---", " · ".join(parts)]
+    if page.lab:
+        related = [other for other in pages if not other.lab and other.number in page.needs]
+    else:
+        related = [other for other in pages if other.lab and page.number in other.needs]
+    if related:
+        links = ", ".join(_link(page, other) for other in related)
+        kind = "Lesson" if page.lab else "Lab"
+        lines += ["", f"{kind}{'s' if len(related) > 1 else ''}: {links}"]
+    return "\n".join(lines)
+
+
+def table(pages: list[Page]) -> str:
+    """The tables of lessons and labs, in Markdown, as they stand in the README."""
+    lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
+    lines += [_row(page) for page in pages if not page.lab]
+    lines += ["", "| | lab | question | minutes |", "|---|---|---|---|"]
+    lines += [_row(page) for page in pages if page.lab]
+    return "\n".join(lines)
+
+
+def put_table(readme: str, pages: list[Page]) -> str:
+    """The README with the tables between the two marks renewed."""
+    before, begin, rest = readme.partition(TABLE_BEGIN)
+    _, end, after = rest.partition(TABLE_END)
+    if not begin or not end:
+        raise ValueError(f"README.md lacks the marks {TABLE_BEGIN} and {TABLE_END}")
+    return f"{before}{begin}\n{table(pages)}\n{end}{after}"
+
+
+def _row(page: Page) -> str:
+    link = f"[{page.title}]({page.notebook})"
+    return f"| {page.number} | {link} | {page.question} | {page.minutes} |"
+
+
+def _link(page: Page, other: Page) -> str:
+    folder = "" if other.lab == page.lab else f"../{other.notebook.parent}/"
+    title = f"Lab {other.number} {other.title}" if other.lab else f"{other.number} {other.title}"
+    return f"[{title}]({folder}{other.notebook.name})"
