@@ -1,0 +1,214 @@
+"""A lab as its author wrote it: lab.toml, parameters.py, checks.py, hidden.py, hints.md, wrong/.
+
+The hidden checks are loaded by the grader alone, through a function of their own: the learner's
+notebook loads the same definition and must never hold them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from grading.checks import Check
+from grading.seed import Make
+from kafkalab.errors import CourseError
+from kafkalab.places import repository
+
+NO_CLUSTER = "none"
+KEYS = {"title", "version", "profile", "cluster", "floor", "settings", "parameters", "limits"}
+HINT = re.compile(r"^## task-(\d+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question of the lab. `hidden` is the number of its hidden checks, which learners see."""
+
+    number: int
+    title: str
+    points: float
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for one cell, seconds for all of it, bytes of output."""
+
+    cell: float = 60.0
+    run: float = 600.0
+    output: int = 10_000_000
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Everything about a lab but its text and its hidden checks."""
+
+    name: str
+    folder: Path
+    master: Path
+    title: str
+    version: int
+    profile: str
+    fresh: bool
+    """A cluster of its own for every hand-in, for labs that change the cluster itself."""
+    floor: float
+    """What the untouched student notebook scores."""
+    settings: dict[str, str]
+    values: dict[str, Any]
+    """What grading puts in place of the defaults in the notebook's parameters cell."""
+    limits: Limits
+    tasks: dict[int, Task]
+    make: Make = field(repr=False)
+    checks: tuple[Check, ...] = field(repr=False)
+    hints: dict[int, str] = field(repr=False)
+
+    @property
+    def points(self) -> float:
+        return sum(task.points for task in self.tasks.values())
+
+    @property
+    def digest(self) -> str:
+        """Changes with every file of the lab, so that old results are not taken for new ones."""
+        files = [self.master, *sorted(self.folder.rglob("*"))]
+        digest = hashlib.sha256()
+        for file in files:
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+        return digest.hexdigest()
+
+    def hidden_checks(self) -> tuple[Check, ...]:
+        """The hidden checks. For the grader's process only; also proves the points of the lab."""
+        file = self.folder / "hidden.py"
+        hidden = _checks(_module(file, self.name)) if file.exists() else ()
+        everything = (*self.checks, *hidden)
+        _refuse(self.folder / "lab.toml", _wrong_points(self, everything, hidden))
+        return hidden
+
+
+def names(root: Path | None = None) -> list[str]:
+    """Every lab that has a master, in order."""
+    return [path.stem for path in sorted(((root or repository()) / "lessons/labs").glob("lab*.py"))]
+
+
+def full_name(name: str, root: Path | None = None) -> str:
+    """The name of a lab from what a person types: lab02_iris, lab02 or 2."""
+    short = f"lab{int(name):02d}" if name.isdecimal() else name
+    known = names(root)
+    for candidate in known:
+        if short in {candidate, candidate.partition("_")[0]}:
+            return candidate
+    raise CourseError(
+        f"There is no lab {name}.",
+        f"There are: {', '.join(known) or 'none'}.",
+        "Name one of them; its number is enough.",
+    )
+
+
+def load(name: str, root: Path | None = None) -> Definition:
+    """The definition of a lab, or a CourseError with all that is wrong in it."""
+    root = root or repository()
+    name = full_name(name, root)
+    folder = root / "grading" / "labs" / name.partition("_")[0]
+    file = folder / "lab.toml"
+    if not file.exists():
+        raise CourseError(
+            f"{name} cannot be checked: {file} is missing.", "", "Write it (grading/checks.py)."
+        )
+    try:
+        table = tomllib.loads(file.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file} is not TOML.", str(error), "Mend it.") from None
+    problems = [f"unknown key {key}" for key in table.keys() - KEYS - {"tasks"}]
+    problems += [f"missing key {key}" for key in ("title", "version", "profile", "tasks")
+                 if key not in table]  # fmt: skip
+    if table.get("cluster", "shared") not in {"shared", "fresh"}:
+        problems.append("cluster is neither shared nor fresh")
+    _refuse(file, problems)
+    tasks = {int(number): Task(int(number), **task) for number, task in table["tasks"].items()}
+    definition = Definition(
+        name=name,
+        folder=folder,
+        master=root / "lessons" / "labs" / f"{name}.py",
+        title=table["title"],
+        version=table["version"],
+        profile=table["profile"],
+        fresh=table.get("cluster", "shared") == "fresh",
+        floor=table.get("floor", 0),
+        settings={key: str(value) for key, value in table.get("settings", {}).items()},
+        values=table.get("parameters", {}),
+        limits=Limits(**table.get("limits", {})),
+        tasks=dict(sorted(tasks.items())),
+        make=_module(folder / "parameters.py", name).make,
+        checks=_checks(_module(folder / "checks.py", name)),
+        hints=_hints(folder / "hints.md"),
+    )
+    problems = _wrong_checks(definition)
+    problems += [f"task {n} has no hint in hints.md" for n in tasks if n not in definition.hints]
+    _refuse(file, problems)
+    return definition
+
+
+def _wrong_checks(definition: Definition) -> Iterable[str]:
+    problems = []
+    for check in definition.checks:
+        if check.task not in definition.tasks:
+            problems.append(f"check {check.id} is about task {check.task}, which is not there")
+    for number, task in definition.tasks.items():
+        public = sum(check.points for check in definition.checks if check.task == number)
+        if not task.hidden and public != task.points:
+            problems.append(f"task {number} has {task.points} points, its checks {public}")
+    return problems
+
+
+def _wrong_points(
+    definition: Definition, everything: tuple[Check, ...], hidden: tuple[Check, ...]
+) -> list[str]:
+    problems = []
+    ids = [check.id for check in everything]
+    problems += [f"two checks are called {name}" for name in {i for i in ids if ids.count(i) > 1}]
+    for check in everything:
+        if check.needs is not None and check.needs not in ids[: ids.index(check.id)]:
+            problems.append(f"check {check.id} needs {check.needs}, which is not before it")
+        if check.task not in definition.tasks:
+            problems.append(f"check {check.id} is about task {check.task}, which is not there")
+    for number, task in definition.tasks.items():
+        points = sum(check.points for check in everything if check.task == number)
+        if points != task.points:
+            problems.append(f"task {number} has {task.points} points, its checks {points}")
+        count = sum(check.task == number for check in hidden)
+        if count != task.hidden:
+            problems.append(f"task {number} says hidden = {task.hidden}, hidden.py has {count}")
+    return problems
+
+
+def _module(file: Path, lab: str) -> ModuleType:
+    """A file as a module of its own, so that labs of any folder can be loaded side by side."""
+    spec = importlib.util.spec_from_file_location(f"{lab}_{file.stem}", file)
+    if spec is None or spec.loader is None or not file.exists():
+        raise CourseError(f"{lab} cannot be checked: {file} is missing.", "", "Write it.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _checks(module: ModuleType) -> tuple[Check, ...]:
+    """In the order of their definition, since a check needs one that ran before it."""
+    return tuple(thing for thing in vars(module).values() if isinstance(thing, Check))
+
+
+def _hints(file: Path) -> dict[int, str]:
+    parts = HINT.split(file.read_text("utf-8") if file.exists() else "")
+    return {
+        int(number): text.strip() for number, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def _refuse(file: Path, problems: Iterable[str]) -> None:
+    if problems := list(problems):
+        raise CourseError(f"{file} does not fit its lab.", "; ".join(problems), "Mend it.")

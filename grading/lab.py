@@ -1,0 +1,129 @@
+"""The lab in the learner's notebook: its cluster, its parameters, its checks.
+
+lab = Lab.open("lab02_iris")
+lab.p.topic          # a name of this student's own
+lab.check(1)         # what is there, against what was asked for
+lab.score()
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from IPython import get_ipython
+
+from grading import checks, definition, seed
+from grading.checks import Result, Unseen
+from grading.definition import NO_CLUSTER
+from grading.doors import CellState, Doors
+from grading.show import Verdict
+from grading.view import ClusterView
+from kafkalab.errors import CourseError
+from kafkalab.places import repository
+
+if TYPE_CHECKING:
+    from kafkalab.cluster import Cluster
+
+SEED = "KAFKALAB_LAB_SEED"
+"""Set by the grader in its own first cell: the seed of the student whose notebook runs."""
+
+
+class Lab:
+    """One lab, open in this notebook. Made by `Lab.open`."""
+
+    def __init__(self, lab: definition.Definition, seed_text: str, cluster: Cluster | None) -> None:
+        self.name = lab.name
+        self.cluster = cluster
+        self.p = seed.parameters(lab.make, seed_text)
+        self.data: Path = repository() / "labs" / "data"
+        self._definition = lab
+        self._seed = seed_text
+        self._is_graded = SEED in os.environ
+        self._notebook = OwnNotebook()
+
+    @classmethod
+    def open(cls, name: str, student: str = "") -> Lab:
+        """Start the lab's cluster, or join the one that the grader or `./course up` runs.
+
+        Running the cell again begins anew: topics and groups with names of this lab go away.
+        """
+        lab = definition.load(name)
+        seed_text = os.environ.get(SEED) or seed.practice_seed(lab.name, student)
+        cluster = None
+        if lab.profile != NO_CLUSTER:
+            from kafkalab.cluster import Cluster
+
+            cluster = Cluster.start(lab.profile, settings=lab.settings or None)
+            if SEED not in os.environ:
+                from grading.sweep import sweep
+
+                sweep(cluster, seed.Draw(seed_text).tag)
+        return cls(lab, seed_text, cluster)
+
+    def check(self, task: int) -> Verdict | None:
+        """Run the public checks of a task against the cluster as it is now."""
+        if self._is_graded:
+            return None  # the grader looks for itself
+        if task not in self._definition.tasks:
+            raise CourseError(
+                f"This lab has no task {task}.",
+                f"Its tasks are {', '.join(map(str, self._definition.tasks))}.",
+            )
+        return Verdict.of(self._definition, self._results({task}), {task})
+
+    def score(self) -> Verdict | None:
+        """Run all public checks and add up the points."""
+        if self._is_graded:
+            return None
+        tasks = set(self._definition.tasks)
+        return Verdict.of(self._definition, self._results(tasks), tasks)
+
+    def close(self) -> None:
+        """Stop the cluster if this notebook started it."""
+        if self.cluster is not None:
+            self.cluster.close()
+
+    def __repr__(self) -> str:
+        where = f"\n{self.cluster!r}" if self.cluster is not None else ""
+        return f"{self._definition.title}: {len(self._definition.tasks)} tasks{where}\n{self.p!r}"
+
+    def _results(self, tasks: set[int]) -> list[Result]:
+        view = ClusterView(self.cluster) if self.cluster is not None else None
+        x = Doors(self._notebook, view, self.p, self._seed)
+        results: dict[str, Result] = {}
+        for check in self._definition.checks:
+            if check.task in tasks:
+                results[check.id] = checks.run_in_order(check, x, results)
+        return list(results.values())
+
+
+class OwnNotebook:
+    """The notebook in which a learner runs a check."""
+
+    @property
+    def cells(self) -> Mapping[int, CellState]:
+        raise Unseen("how a cell ended is seen by ./course check alone")
+
+    def value(self, expression: str) -> Any:
+        shell = get_ipython()
+        names = shell.user_ns if shell is not None else {}
+        try:
+            return json.loads(json.dumps(eval(expression, names), default=to_plain))
+        except Exception as error:  # whatever the learner's object raises is an answer
+            raise no_value(expression, type(error).__name__, str(error)) from None
+
+
+def to_plain(thing: Any) -> Any:
+    """What JSON does not know: numbers and arrays of numpy. Also runs in the kernel."""
+    if hasattr(thing, "tolist"):
+        return thing.tolist()
+    raise TypeError(f"a {type(thing).__name__} is no number, text, list or table")
+
+
+def no_value(expression: str, error: str, message: str) -> Unseen:
+    """The notebook holds no such value; says why."""
+    return Unseen(f"the notebook has no usable value of {expression}: {error}: {message[:200]}")

@@ -1,0 +1,171 @@
+"""The cluster as a check may see it: it asks and reads, and has nothing that writes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grading.checks import Unseen
+from kafkalab.wait import WaitTimeout, wait_until
+
+if TYPE_CHECKING:
+    from kafkalab.cluster import Cluster
+
+A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as it lies in the log."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+    def text(self) -> str:
+        """The value as text; bytes that are no UTF-8 become replacement marks."""
+        return (self.value or b"").decode(errors="replace")
+
+    def key_text(self) -> str | None:
+        """The key as text."""
+        return None if self.key is None else self.key.decode(errors="replace")
+
+    def json(self) -> Any:
+        """The value as JSON; ends the check where it is none."""
+        try:
+            return json.loads(self.value or b"")
+        except ValueError:
+            raise Unseen(
+                f"the record at offset {self.offset} of partition {self.partition} is not JSON: "
+                f"{self.text()[:80]!r}"
+            ) from None
+
+
+class Log(list[Record]):
+    """The records of a topic, ordered by partition and offset."""
+
+    @property
+    def values(self) -> list[str]:
+        return [record.text() for record in self]
+
+    @property
+    def keys(self) -> list[str | None]:
+        return [record.key_text() for record in self]
+
+    @property
+    def partitions(self) -> dict[int, Log]:
+        """The records of each partition that has any."""
+        found: dict[int, Log] = {}
+        for record in self:
+            found.setdefault(record.partition, Log()).append(record)
+        return found
+
+    def duplicates(self, by: Callable[[Record], Hashable] = Record.text) -> list[Hashable]:
+        """What is there more than once, in the order of first sight."""
+        return [thing for thing, count in Counter(map(by, self)).items() if count > 1]
+
+
+class ClusterView:
+    """Questions to the cluster. Each answer is fresh, but for `read` within one checkpoint."""
+
+    def __init__(self, cluster: Cluster, client_id: str = "grading") -> None:
+        self._cluster = cluster
+        self._client_id = client_id
+        self._logs: dict[tuple[str, str], Log] = {}
+
+    @property
+    def brokers(self) -> list[int]:
+        """The ids of all brokers that the cluster should have."""
+        return self._cluster.brokers
+
+    def topics(self, internal: bool = False) -> list[str]:
+        """The names of all topics."""
+        return self._cluster.topics(internal=internal)
+
+    def topic(self, name: str):
+        """A topic: .partitions (leader, replicas, isr, …), .configs, .records."""
+        self._wait_for(name, self.topics, "topic")
+        return self._cluster.topic(name)
+
+    def groups(self) -> list[str]:
+        """The names of all consumer groups."""
+        return self._cluster.groups()
+
+    def group(self, name: str):
+        """A group: .state, .members with what each reads, .offsets, .lag."""
+        self._wait_for(name, self.groups, "consumer group")
+        return self._cluster.group(name)
+
+    def quorum(self):
+        """The metadata quorum: leader, epoch, voters, observers."""
+        return self._cluster.quorum()
+
+    def broker_configs(self, broker: int):
+        """The settings of a broker, with where each comes from."""
+        return self._cluster.broker_configs(broker)
+
+    def segments(self, topic: str, partition: int, broker: int | None = None):
+        """The segment files of a partition on the disk of a broker."""
+        self._wait_for(topic, self.topics, "topic")
+        return self._cluster.segments(topic, partition, broker)
+
+    def batches(self, topic: str, partition: int, broker: int | None = None):
+        """The record batches of a partition as they lie on the disk: size, codec, offsets."""
+        self._wait_for(topic, self.topics, "topic")
+        return self._cluster.batches(topic, partition, broker)
+
+    def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
+        """All records of a topic; see Doors.read."""
+        self._wait_for(topic, self.topics, "topic")
+        if (topic, isolation) not in self._logs:
+            self._logs[topic, isolation] = Log(self._records(topic, isolation, limit))
+        return self._logs[topic, isolation]
+
+    def forget(self) -> None:
+        """Read logs afresh from here on: the notebook went on."""
+        self._logs.clear()
+
+    def _records(self, topic: str, isolation: str, limit: int) -> Iterator[Record]:
+        from kafka import TopicPartition
+        from kafkalab.clients import consumer, records_until_end
+
+        view = self._cluster.topic(topic)
+        if view.records > limit:
+            raise Unseen(f"the topic {topic} holds {view.records} records, more than {limit}")
+        reader = consumer(
+            self._cluster,
+            client_id=f"{self._client_id}-{isolation}",
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level=isolation,
+        )
+        try:
+            reader.assign([TopicPartition(topic, p.partition) for p in view.partitions])
+            found = [
+                Record(
+                    record.partition,
+                    record.offset,
+                    record.timestamp,
+                    record.key,
+                    record.value,
+                    tuple(record.headers or ()),
+                )
+                for record in records_until_end(reader, timeout=30)
+            ]
+        finally:
+            reader.close()
+        return iter(sorted(found, key=lambda record: (record.partition, record.offset)))
+
+    def _wait_for(self, name: str, known: Callable[[], list[str]], kind: str) -> None:
+        try:
+            wait_until(lambda: name in known(), timeout=A_MOMENT, what=f"the {kind} {name}")
+        except WaitTimeout:
+            others = ", ".join(known()[:8])
+            raise Unseen(f"there is no {kind} {name} (there: {others or 'none'})") from None
