@@ -74,7 +74,7 @@ def refusals(script: Script, *, hints: set[int] | None = None) -> list[Problem]:
 
 def is_lab(script: Script) -> bool:
     """Labs are told by their file name."""
-    return name(script).startswith("lab")
+    return name(script).lower().startswith("lab")
 
 
 def name(script: Script) -> str:
