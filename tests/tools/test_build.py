@@ -1,0 +1,134 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tools import build
+from tools.build import Course
+from tools.contents import TABLE_BEGIN, TABLE_END
+from tools.percent import BadScript
+
+REPOSITORY = build.REPOSITORY
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A working tree with one lesson and one lab, made from the templates."""
+    lessons = REPOSITORY / "lessons"
+    lesson = (lessons / "TEMPLATE.py").read_text("utf-8")
+    lab = (lessons / "LAB_TEMPLATE.py").read_text("utf-8")
+    files = {
+        "lessons/notebooks/00_title.py": lesson,
+        "lessons/labs/lab00_title.py": lab,
+        "lessons/outline.md": "| A7 | parts | 00 | planned |\n",
+        "grading/labs/lab00/hints.md": "## task-1\n\nLook.\n\n## task-2\n\nThink.\n",
+        "README.md": f"# Course\n\n{TABLE_BEGIN}\n{TABLE_END}\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    return Course(tmp_path)
+
+
+def paths(problems: list) -> list[str]:
+    return [problem.path for problem in problems]
+
+
+def test_a_build_writes_what_a_check_misses_and_nothing_twice(course: Course) -> None:
+    missing = course.differences()
+    assert paths(missing) == ["notebooks/00_title.ipynb", "labs/lab00_title.ipynb", "README.md"]
+    assert str(missing[0]) == (
+        "notebooks/00_title.ipynb:1: is missing; it is made from lessons/notebooks/00_title.py; "
+        "run ./course build"
+    )
+    assert list(map(str, course.write())) == paths(missing)
+    assert course.differences() == []
+    assert course.write() == []
+    assert not list(course.root.rglob("*.new"))
+
+
+def test_a_changed_notebook_is_named_with_its_script(course: Course) -> None:
+    course.write()
+    notebook = course.root / "notebooks" / "00_title.ipynb"
+    notebook.write_text(notebook.read_text("utf-8").replace("records = 20", "records = 21"))
+    (problem,) = course.differences()
+    assert "differs from lessons/notebooks/00_title.py; run ./course build" in str(problem)
+
+
+def test_a_line_feed_more_is_a_difference(course: Course) -> None:
+    course.write()
+    notebook = course.root / "labs" / "lab00_title.ipynb"
+    notebook.write_bytes(notebook.read_bytes() + b"\n")
+    assert paths(course.differences()) == ["labs/lab00_title.ipynb"]
+
+
+def test_a_notebook_goes_with_its_script(course: Course) -> None:
+    course.write()
+    (course.root / "lessons/notebooks/00_title.py").rename(
+        course.root / "lessons/notebooks/00_name.py"
+    )
+    assert "notebooks/00_title.ipynb" in paths(course.differences())
+    course.write()
+    assert [path.name for path in course.root.glob("notebooks/*")] == ["00_name.ipynb"]
+    assert course.differences() == []
+
+
+def test_a_notebook_of_somebody_else_stays(course: Course) -> None:
+    course.write()
+    own = course.root / "notebooks" / "mine.ipynb"
+    copy = course.root / "notebooks" / "00_title-Copy1.ipynb"
+    own.write_text('{"metadata": {}, "cells": []}')
+    copy.write_bytes((course.root / "notebooks" / "00_title.ipynb").read_bytes())
+    assert all("move it to work/" in str(problem) for problem in course.differences())
+    assert course.write() == []
+    assert own.exists()
+    assert copy.exists()
+
+
+def test_mistakes_of_all_files_are_reported_and_nothing_is_written(course: Course) -> None:
+    (course.root / "grading/labs/lab00/hints.md").write_text("## task-1\n")
+    lesson = course.root / "lessons/notebooks/00_title.py"
+    lesson.write_text(lesson.read_text("utf-8").replace('tags=["parameters"]', ""))
+    with pytest.raises(BadScript) as caught:
+        course.write()
+    assert paths(caught.value.problems) == [
+        "lessons/labs/lab00_title.py",
+        "lessons/notebooks/00_title.py",
+    ]
+    assert not (course.root / "notebooks").exists()
+
+
+def test_the_outline_is_filled(course: Course) -> None:
+    lesson = course.root / "lessons/notebooks/00_title.py"
+    lesson.write_text(
+        lesson.read_text("utf-8").replace("# %%\nassert counts", '# %% tags=["A7"]\nassert counts')
+    )
+    course.write()
+    assert (course.root / "lessons/outline.md").read_text() == "| A7 | parts | 00 | 00_title |\n"
+
+
+def test_labs_are_found_by_name_and_number(course: Course) -> None:
+    for name in ("lab00", "lab00_title"):
+        student = build.student_notebook(name, course.root)
+        solved = build.solution_notebook(name, course.root)
+        assert "NotImplementedError" in json.dumps(student)
+        assert "NotImplementedError" not in json.dumps(solved)
+        assert "zlib.crc32" in json.dumps(solved)
+    with pytest.raises(FileNotFoundError, match="no lab called lab07"):
+        build.student_notebook("lab07", course.root)
+
+
+def test_the_committed_files_are_what_the_scripts_say() -> None:
+    problems = Course().differences()
+    assert not problems, "\n".join(map(str, problems))
+
+
+def test_the_command_says_what_differs(
+    course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "Course", lambda: course)
+    assert build.main(["--check"]) == 1
+    assert "run ./course build" in capsys.readouterr().err
+    assert build.main([]) == 0
+    assert "notebooks/00_title.ipynb" in capsys.readouterr().out
+    assert build.main(["--check"]) == 0

@@ -1,0 +1,73 @@
+import pytest
+
+from tools import contents, percent
+from tools.contents import Page
+
+
+def page(path: str, title: str, facts: str = "Needs nothing. 5 minutes.") -> Page:
+    text = f"""# %% [markdown]
+# # {title}
+#
+# A record was sent. Is it
+# safe? Who knows?
+
+# %% [markdown]
+# You will
+# - see
+#
+# {facts}
+
+# %%
+a = 1
+"""
+    return contents.page(percent.read(text, path))
+
+
+START = page("lessons/notebooks/00_start.py", "00 Start")
+BROKER = page("lessons/notebooks/01_broker.py", "01 One broker", "Needs 00. 25 minutes.")
+LAB = page("lessons/labs/lab01_topics.py", "Lab 01 Topics", "Needs lessons 00 and 01. 40 minutes.")
+PAGES = [START, BROKER, LAB]
+
+
+def test_a_page_knows_its_question_minutes_and_needs() -> None:
+    assert BROKER.question == "Is it safe?"
+    assert BROKER.minutes == "25"
+    assert BROKER.needs == ("00",)
+    assert LAB.needs == ("00", "01")
+    assert START.needs == ()
+    assert str(LAB.notebook) == "labs/lab01_topics.ipynb"
+
+
+def test_minutes_are_no_lesson() -> None:
+    assert page("02_x.py", "02 X", "Needs 01, 45 minutes.").needs == ("01",)
+
+
+def test_navigation_leads_back_on_and_across() -> None:
+    assert contents.navigation(START, PAGES) == (
+        "---\n[Contents](../README.md#lessons) · Next: [01 One broker](01_broker.ipynb)\n\n"
+        "Lab: [Lab 01 Topics](../labs/lab01_topics.ipynb)"
+    )
+    assert contents.navigation(BROKER, PAGES).startswith(
+        "---\nPrevious: [00 Start](00_start.ipynb)"
+    )
+    assert contents.navigation(LAB, PAGES) == (
+        "---\n[Contents](../README.md#lessons)\n\n"
+        "Lessons: [00 Start](../notebooks/00_start.ipynb), "
+        "[01 One broker](../notebooks/01_broker.ipynb)"
+    )
+
+
+def test_the_table_stands_between_its_marks_and_nothing_else_changes() -> None:
+    readme = f"before\n{contents.TABLE_BEGIN}\nold\n{contents.TABLE_END}\nafter\n"
+    new = contents.put_table(readme, PAGES)
+    assert new.startswith("before\n")
+    assert new.endswith("\nafter\n")
+    assert "old" not in new
+    assert "| 01 | [One broker](notebooks/01_broker.ipynb) | Is it safe? | 25 |" in new
+    assert "| 01 | [Topics](labs/lab01_topics.ipynb) | Is it safe? | 40 |" in new
+    assert contents.put_table(new, PAGES) == new
+
+
+def test_a_readme_without_marks_is_said_so() -> None:
+    with pytest.raises(ValueError, match="lacks the marks"):
+        contents.put_table("nothing", PAGES)
