@@ -1,0 +1,94 @@
+"""From the environment of a Kafka container to `server.properties`, and from its network to ours.
+
+The official image turns KAFKA_ variables into properties. The process engine does the same, then
+puts 127.0.0.1 and a port of the slot wherever the name of a service and its port stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from kafkalab.compose import Service, setting_name
+
+LOOPBACK = "127.0.0.1"
+
+# The variables that the image keeps for its own scripts.
+FOR_SCRIPTS = frozenset(
+    {
+        "KAFKA_VERSION",
+        "KAFKA_HEAP_OPTS",
+        "KAFKA_LOG4J_OPTS",
+        "KAFKA_OPTS",
+        "KAFKA_JMX_OPTS",
+        "KAFKA_JVM_PERFORMANCE_OPTS",
+        "KAFKA_GC_LOG_OPTS",
+        "KAFKA_LOG4J_ROOT_LOGLEVEL",
+        "KAFKA_LOG4J_LOGGERS",
+        "KAFKA_TOOLS_LOG4J_LOGLEVEL",
+    }
+)
+# `NAME://:port` and `NAME://0.0.0.0:port`: every address of the container.
+ANY_ADDRESS = re.compile(r"(?<=://)(?:0\.0\.0\.0)?:(\d+)")
+
+
+def translate(environment: Mapping[str, str]) -> dict[str, str]:
+    """The properties that the official image makes of this environment."""
+    return {
+        setting_name(variable): value
+        for variable, value in environment.items()
+        if variable.startswith("KAFKA_") and variable not in FOR_SCRIPTS
+    }
+
+
+def localise(
+    properties: Mapping[str, str],
+    service: Service,
+    names: frozenset[str],
+    port: Callable[[str, int], int],
+    folder: Callable[[str], str],
+) -> dict[str, str]:
+    """The same properties for a process of this machine.
+
+    `names` are the services of the cluster, `port(service, port)` is where a port of a container
+    lies here, and `folder` maps a path of the container.
+    """
+    host = re.compile(
+        rf"\b({'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))}):(\d+)"
+    )
+
+    def local(value: str) -> str:
+        value = host.sub(lambda found: f"{LOOPBACK}:{port(found[1], int(found[2]))}", value)
+        return ANY_ADDRESS.sub(
+            lambda found: f"{LOOPBACK}:{port(service.name, int(found[1]))}", value
+        )
+
+    result = {name: folder(local(value)) for name, value in properties.items()}
+    result["log.dirs"] = ",".join(folder(path) for path in service.log_dirs)
+    return result
+
+
+def write(properties: Mapping[str, str]) -> str:
+    """The text of a properties file. Java reads it as Latin-1 with escapes."""
+    return "".join(f"{name}={_escape(value)}\n" for name, value in sorted(properties.items()))
+
+
+def _escape(value: str) -> str:
+    text = value.replace("\\", "\\\\").replace("\n", "\\n")
+    if text.startswith(" "):
+        text = "\\" + text
+    return "".join(c if c.isascii() else "".join(_units(c)) for c in text)
+
+
+def _units(character: str) -> list[str]:
+    units = character.encode("utf-16-be").hex()
+    return [f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4)]
+
+
+def read(text: str) -> dict[str, str]:
+    """The entries of a properties file that `write` or Kafka made."""
+    lines = (line.strip() for line in text.splitlines())
+    return {
+        name.strip(): value.strip()
+        for name, _, value in (line.partition("=") for line in lines if line and line[0] != "#")
+    }
