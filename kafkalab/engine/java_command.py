@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafkalab import aot
 from kafkalab.jars import jars
 from kafkalab.java import java
 
@@ -60,7 +61,7 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         str(java().executable),
         *shlex.split(heap),
         *FLAGS,
-        *_cache_flags(purpose),
+        *aot.cache_flags(purpose),
         f"{MARK}{folder}",
         f"-Dkafkalab.log={log}",
         f"-Dlog4j2.configurationFile={LOGGING}",
@@ -69,11 +70,3 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         "-cp",
         os.pathsep.join(map(str, jars("kafka"))),
     ]
-
-
-def _cache_flags(purpose: str) -> list[str]:
-    try:
-        from kafkalab import aot
-    except ImportError:
-        return []
-    return aot.cache_flags(purpose)
