@@ -188,10 +188,13 @@ def _stat(files: Iterable[Path]) -> list[tuple[str, int, int]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m kafkalab.aot")
-    parser.add_argument("archive", nargs="*", choices=ARCHIVES, default=list(ARCHIVES))
+    parser.add_argument("archive", nargs="*", choices=ARCHIVES)
     parser.add_argument("--background", action="store_true", help="give way to all other work")
     arguments = parser.parse_args()
     if arguments.background:
         os.nice(19)
-    for wanted in arguments.archive:
-        print(record(wanted))
+    for wanted in arguments.archive or ARCHIVES:
+        try:
+            print(record(wanted))
+        except CourseError as error:
+            sys.exit(str(error))

@@ -45,7 +45,6 @@ def spark() -> str:
 
 def _fill(cluster: Cluster) -> None:
     _tool(cluster, "kafka-topics", "--create", "--topic", TOPIC, "--partitions", "3")
-    cluster.wait_for_topic(TOPIC)
     _tool(cluster, "kafka-console-producer", "--topic", TOPIC, stdin=b"one\ntwo\n")
 
 
