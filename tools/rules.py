@@ -16,6 +16,8 @@ LONGEST_CELL = 25
 # The ids of the requirement lists: letter -> how many. A cell that shows and asserts a
 # requirement carries its id as a tag.
 REQUIREMENTS = {"A": 184, "B": 314, "C": 99, "P": 60, "Q": 32, "R": 36}
+# `demo` marks a cell of a lab that shows something and that no task needs: grading leaves it out.
+OTHER_TAGS = ("parameters", "prediction", "demo")
 ROW = re.compile(r"([A-Z])([1-9]\d*)$")
 TITLE = re.compile(r"# (?P<lab>Lab )?(?P<number>\d\d) (?P<title>\S.*)$")
 HEADING = re.compile(r"^## Task (?P<number>\d+): (?P<title>\S.*)$", re.MULTILINE)
@@ -118,11 +120,11 @@ def _tags(script: Script, cell: Cell, lab: bool) -> Iterator[Problem]:
         question = TASK.match(tag) or CHECK.match(tag)
         if question and not lab:
             yield script.problem(cell.line, f"{tag} in a lesson", "questions belong to labs")
-        elif not question and tag not in {"parameters", "prediction"} and not is_row(tag):
+        elif not question and tag not in OTHER_TAGS and not is_row(tag):
             yield script.problem(
                 cell.line,
                 f"an unknown tag: {tag}",
-                "use parameters, prediction, task-N, check-N or the id of a requirement",
+                f"use {', '.join(OTHER_TAGS)}, task-N, check-N or the id of a requirement",
             )
     for tag, count in Counter(cell.tags).items():
         if count > 1:
