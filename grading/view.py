@@ -122,7 +122,8 @@ class ClusterView:
 
     def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
         """All records of a topic; see Doors.read."""
-        self._wait_for(topic, self.topics, "topic")
+        # Kafka's own topics too: the one of the committed offsets tells what a group did when.
+        self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
         if (topic, isolation) not in self._logs:
             self._logs[topic, isolation] = Log(self._records(topic, isolation, limit))
         return self._logs[topic, isolation]
