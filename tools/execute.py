@@ -10,11 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import nbformat
-import papermill
 import psutil
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbconvert import HTMLExporter
-from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from tools import notebooks
 from tools.percent import Script
@@ -24,6 +21,8 @@ LESSON_SECONDS = 300.0
 # The watcher of a cluster ends it after the kernel that owned it; that takes a moment.
 SECONDS_TO_CLEAN_UP = 15.0
 MARK = "KAFKALAB_RUN"
+# Files with the owner's permissions instead of ports that every user of the machine can open.
+KERNEL_SETTINGS = Config({"KernelManager": {"transport": "ipc"}} if os.name == "posix" else {})
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,14 @@ def run(
 
     folder: where the kernel works. Processes that outlive the kernel are reported and ended.
     """
+    # a second's work to import, and ./course build shares the command's module
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from nbconvert import HTMLExporter
+    from papermill.exceptions import PapermillExecutionError
+
     name = Path(script.path).stem
+    folder.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True, exist_ok=True)
     executed, page = output / f"{name}.ipynb", output / f"{name}.html"
     executed.write_text(notebooks.to_text(notebooks.solution_notebook(text, script.path)), "utf-8")
@@ -71,7 +77,12 @@ def run(
         try:
             with _quiet():
                 papermill.execute_notebook(
-                    executed, executed, cwd=folder, progress_bar=False, timeout_func=seconds_for
+                    executed,
+                    executed,
+                    cwd=folder,
+                    progress_bar=False,
+                    timeout_func=seconds_for,
+                    config=KERNEL_SETTINGS,
                 )
         except PapermillExecutionError as error:
             problem = f"{_place(script, error.cell_index)}: {error.ename}: {error.evalue}".strip()

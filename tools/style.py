@@ -69,9 +69,10 @@ def opening(script: Script) -> Iterator[Problem]:
         )
         return
     bullets = [line for line in second.lines if line.startswith("- ")]
-    if not 2 <= len(bullets) <= 4:
+    most = 6 if rules.is_lab(script) else 4
+    if not 2 <= len(bullets) <= most:
         yield script.problem(
-            second.line, f"{len(bullets)} objectives", "name 2 to 4, each on a line with '- '"
+            second.line, f"{len(bullets)} objectives", f"name 2 to {most}, each on a line with '- '"
         )
     if not re.search(r"\bNeeds\b", second.text):
         yield script.problem(
@@ -158,11 +159,13 @@ def closing_sections(script: Script) -> Iterator[Problem]:
 
 
 def tear_down(script: Script) -> Iterator[Problem]:
-    """The last cell stops what was started; the last one of a lab shows the score."""
+    """The last cell stops what was started; a lab shows the score at its end."""
     last = script.cells[-1]
-    wanted = "lab.score()" if rules.is_lab(script) else "cluster.close()"
-    if wanted not in last.text:
-        yield script.problem(last.line, "the last cell stops nothing", f"call {wanted}")
+    if rules.is_lab(script):
+        if not any("lab.score()" in cell.text for cell in script.cells[-2:]):
+            yield script.problem(last.line, "the lab shows no score", "call lab.score() at the end")
+    elif "cluster.close()" not in last.text:
+        yield script.problem(last.line, "the last cell stops nothing", "call cluster.close()")
     elif _size(last) > 3:
         yield script.problem(
             last.line, "a last cell of over 3 lines", "leave chores to the package"

@@ -1,0 +1,59 @@
+"""No requirement is forgotten, and none is claimed that no cell shows."""
+
+import ast
+import re
+from collections import Counter
+
+from tools import outline, rules
+from tools.build import Course
+from tools.percent import Script
+
+IDS = [
+    f"{letter}{number}"
+    for letter, most in rules.REQUIREMENTS.items()
+    for number in range(1, most + 1)
+]
+
+
+def page(course: Course) -> str:
+    return (course.root / "lessons" / "outline.md").read_text("utf-8")
+
+
+def test_every_requirement_has_one_row(course: Course) -> None:
+    counted = Counter(row.id for row in outline.rows(page(course)))
+    assert [row for row in IDS if counted[row] == 0] == []
+    assert [row for row, count in counted.items() if count > 1] == []
+    assert sorted(counted) == sorted(IDS)
+
+
+def test_every_table_line_is_a_row(course: Course) -> None:
+    lines = [line for line in page(course).splitlines() if re.match(r"\|\s*[A-Z]\d", line)]
+    assert len(lines) == len(IDS)
+
+
+def test_every_row_says_what_and_where(course: Course) -> None:
+    plan = re.compile(r"(lab )?\d\d(, (lab )?\d\d)*$|tests$")
+    for row in outline.rows(page(course)):
+        assert row.what.strip(), f"lessons/outline.md:{row.line}: say what {row.id} asks"
+        assert plan.match(row.where), f"lessons/outline.md:{row.line}: no place for {row.id}"
+
+
+def test_a_row_names_what_shows_it(course: Course, scripts: list[Script]) -> None:
+    """Both ways: a named lesson has the cell, and a tagged cell is named."""
+    shown = outline.tags(scripts)
+    for row in outline.rows(page(course)):
+        named = [name for name in row.shown if not name.startswith("tests/")]
+        assert named == shown.get(row.id, []), (
+            f"lessons/outline.md:{row.line}: {row.id} names {named or 'nothing'}, the tags say "
+            f"{shown.get(row.id, 'nothing')}; run ./course build"
+        )
+
+
+def test_a_named_test_is_there(course: Course) -> None:
+    for row in outline.rows(page(course)):
+        for name in row.shown:
+            if name.startswith("tests/"):
+                file, _, function = name.partition("::")
+                tree = ast.parse((course.root / file).read_text("utf-8"))
+                names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+                assert function in names, f"lessons/outline.md:{row.line}: no test {name}"

@@ -1,0 +1,140 @@
+"""Every lesson and every lab follows the same pattern and uses the same words.
+
+Each failure is a list of `file:line: what; how to mend it`. That each rule catches what it is
+for is tested in tests/tools.
+"""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+from tools import chores, notebooks, rules, solutions, style, words
+from tools.build import Course
+from tools.percent import Problem, Script
+
+LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+
+
+def report(problems: list[Problem]) -> None:
+    assert not problems, "\n" + "\n".join(map(str, problems))
+
+
+def test_the_builder_accepts_it(script: Script, course: Course) -> None:
+    in_its_place = script.path.startswith("lessons/labs/")
+    report(rules.refusals(script, hints=course.hints(rules.name(script)) if in_its_place else None))
+
+
+def test_it_follows_the_template(script: Script) -> None:
+    report(style.problems(script))
+
+
+def test_it_leaves_chores_to_the_package(script: Script) -> None:
+    """Among them everything that Kafka 4 no longer has."""
+    report(sorted(chores.chores(script)))
+
+
+def test_it_uses_the_words_of_the_list(script: Script, course: Course) -> None:
+    glossary = (course.root / "lessons" / "glossary.md").read_text("utf-8")
+    report(sorted(words.wrong_words(script, words.word_list(glossary))))
+
+
+def test_it_keeps_the_tone(script: Script) -> None:
+    report(sorted(words.wrong_tone(script)))
+
+
+def test_every_lab_predicts_and_analyses(lab: Script) -> None:
+    report(sorted(style.lab_parts(lab)))
+
+
+def test_committed_notebooks_are_built_from_their_scripts(course: Course) -> None:
+    report(course.differences())
+
+
+def test_committed_notebooks_hold_no_outputs(course: Course) -> None:
+    for folder in ("notebooks", "labs"):
+        for path in sorted((course.root / folder).glob("*.ipynb")):
+            for cell in nbformat.read(path, 4).cells:
+                if cell.cell_type == "code":
+                    assert not cell.outputs, f"{path.name}: outputs; run ./course build"
+                    assert cell.execution_count is None, f"{path.name}: run ./course build"
+
+
+def test_every_link_between_the_pages_resolves(course: Course) -> None:
+    for path, text in course.products().items():
+        if path.suffix != ".ipynb":
+            continue
+        for cell in json.loads(text)["cells"]:
+            if cell["cell_type"] == "markdown":
+                for target in broken_links("".join(cell["source"]), (course.root / path).parent):
+                    raise AssertionError(f"{path}: no such file: {target}; mend the link")
+
+
+def broken_links(text: str, folder: Path) -> list[str]:
+    """Relative targets that are no file; for a README also the heading after the '#'."""
+    broken = []
+    for match in LINK.finditer(text):
+        file, _, heading = match["target"].partition("#")
+        if re.match(r"[a-z]+:", file):
+            continue
+        if file and not (folder / file).exists():
+            broken.append(match["target"])
+        elif heading and file.endswith(".md"):
+            headings = re.findall(r"^#+ (.*)$", (folder / file).read_text("utf-8"), re.MULTILINE)
+            if heading not in {re.sub(r"\W+", "-", title.lower()).strip("-") for title in headings}:
+                broken.append(match["target"])
+    return broken
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Course\n\n## Lessons\n")
+    text = "[a](gone.ipynb) [b](README.md#lessons) [c](README.md#labs) [d](https://x.org/y)"
+    assert broken_links(text, tmp_path) == ["gone.ipynb", "README.md#labs"]
+
+
+def test_the_student_sees_no_line_of_a_solution(lab: Script, course: Course) -> None:
+    text = (course.root / lab.path).read_text("utf-8")
+    student = [
+        line.strip()
+        for cell in notebooks.student_notebook(text, lab.path).cells
+        for line in cell.source.splitlines()
+    ]
+    for cell in lab.code():
+        regions = solutions.regions(cell)
+        inside = {n for region in regions for n in range(region.first + 1, region.last)}
+        for number in sorted(inside):
+            line = cell.lines[number].strip()
+            allowed = sum(
+                line == other.strip()
+                for page in lab.cells
+                for n, other in enumerate(page.lines)
+                if not any(r.first < n < r.last for r in solutions.regions(page))
+            )
+            assert not line or student.count(line) <= allowed, (
+                f"{lab.path}:{cell.line + number}: this line of the solution reaches the student"
+            )
+
+
+def test_the_student_sees_no_name_of_a_hidden_check(lab: Script, course: Course) -> None:
+    number = rules.name(lab).partition("_")[0]
+    hidden = course.root / "grading" / "labs" / number / "hidden.py"
+    names = [
+        node.name
+        for node in ast.walk(ast.parse(hidden.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    text = (course.root / lab.path).read_text("utf-8")
+    student = notebooks.to_text(notebooks.student_notebook(text, lab.path))
+    for name in names:
+        assert not re.search(rf"\b{name}\b", student), f"{lab.path}:1: names hidden check {name}"
+
+
+def test_the_generator_of_the_student_file_is_tested_on_the_template(course: Course) -> None:
+    path = "lessons/LAB_TEMPLATE.py"
+    text = (course.root / path).read_text("utf-8")
+    student = notebooks.to_text(notebooks.student_notebook(text, path))
+    assert "zlib.crc32" in text
+    assert "zlib.crc32" not in student
+    assert 'NotImplementedError(\\"Task 2: choose a partition\\")' in student
