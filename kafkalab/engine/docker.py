@@ -1,0 +1,247 @@
+"""The Docker engine: the services of the Compose file in containers, as Docker Compose runs them."""
+
+from __future__ import annotations
+
+import json
+import math
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from python_on_whales import DockerClient
+
+from kafkalab import places
+from kafkalab.compose import Description, Service, setting_variable
+from kafkalab.engine import ToolResult, docker_files, tools
+from kafkalab.engine.docker_command import Docker
+from kafkalab.engine.docker_owned import LABEL, OVERRIDE, clean, filters, remove_all
+from kafkalab.errors import CourseError
+from kafkalab.slot import Slot
+from kafkalab.wait import wait_until
+
+__all__ = ["DockerEngine", "clean"]
+
+PULL_DEADLINE = 1200
+COPY_DEADLINE = 120
+# Docker's words for what a container does -> ours. One that was created and never ran is absent.
+STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
+ENDINGS = {
+    137: "SIGKILL ended it. If nobody killed it, the machine or Docker had no memory left.",
+    143: "SIGTERM ended it.",
+}
+
+
+class DockerEngine:
+    """See `kafkalab.engine.Engine`."""
+
+    name = "docker"
+
+    def __init__(self, description: Description, slot: Slot, settings: dict[str, str]) -> None:
+        self.description = description.with_settings(settings)
+        self.slot = slot
+        self._settings = settings
+        repository = places.repository()
+        self._docker = Docker(
+            DockerClient(
+                compose_files=[repository / "docker-compose.yml", slot.folder / OVERRIDE],
+                compose_profiles=[description.profile],
+                compose_project_name=slot.project,
+                compose_project_directory=repository,
+            ),
+            slot.ports,
+        )
+
+    def up(self) -> None:
+        machine = self._docker.run("version", "--format", "{{.Server.Os}}/{{.Server.Arch}}").strip()
+        self._docker.run("compose", "version", "--short")
+        # A clean-up that found Docker stopped could not remove anything.
+        remove_all(self._docker, self.slot.folder)
+        self._write_override()
+        for image in dict.fromkeys(service.image for service in self.description.services):
+            self._provide(image, machine)
+        self._docker.compose("up", "--detach", "--no-build", timeout=120)
+
+    def start(self, service: str) -> None:
+        container, state = self._find(service)
+        if state in ("running", "paused"):
+            raise CourseError(f"{service} is running already.")
+        if container:
+            self._docker.run("start", container, timeout=60)
+        else:
+            self._docker.compose("up", "--detach", "--no-deps", "--no-build", service, timeout=120)
+
+    def stop(self, service: str, timeout: float = 30) -> None:
+        grace = math.ceil(timeout)
+        self._docker.run("stop", "--time", grace, self._running(service), timeout=grace + 30)
+        self._await_end(service)
+
+    def kill(self, service: str) -> None:
+        self._docker.run("kill", self._running(service))
+        self._await_end(service)
+
+    def pause(self, service: str) -> None:
+        self._docker.run("pause", self._running(service))
+
+    def resume(self, service: str) -> None:
+        self._docker.run("unpause", self._running(service))
+
+    def wipe(self, service: str) -> None:
+        container, state = self._find(service)
+        if state in ("running", "paused"):
+            raise CourseError(
+                f"{service} is running, and its disk is in use.", "", "Stop or kill it first."
+            )
+        if container:
+            # Emptied in place: the container stays, and with it what it logged.
+            paths = [volume.path for volume in self.description.service(service).volumes]
+            empty = self._create_beside(container, "find", *paths, "-mindepth", "1", "-delete")
+            self._docker.run("start", "--attach", empty, timeout=60)
+
+    def state(self, service: str) -> str:
+        return self._find(service)[1]
+
+    def logs(self, service: str, lines: int = 50) -> str:
+        container, state = self._find(service)
+        if not container:
+            return ""
+        asked = self._docker.command("logs", "--tail", lines, container)
+        said = self._docker.attempt(asked, timeout=30)
+        text = (said.stdout + said.stderr).splitlines()
+        if state == "exited":
+            code = int(self._inspect(container, ".State.ExitCode"))
+            text.append(f"{service} ended with exit code {code}. {ENDINGS.get(code, '')}".strip())
+        return "\n".join(text[-lines:])
+
+    def tool(
+        self, script: str, arguments: Sequence[str], stdin: bytes | None, timeout: float
+    ) -> ToolResult:
+        tools.main_class(script)
+        found = {service.name: self._find(service.name) for service in self.description.kafka}
+        live = [name for name, (_, state) in found.items() if state == "running"]
+        bootstrap = ",".join(
+            _inside(service)
+            for service in self.description.brokers.values()
+            if service.name in live or not live
+        )
+        sent, files = docker_files.inbox(
+            [argument.replace("{bootstrap}", bootstrap) for argument in arguments]
+        )
+        # The deadline of the call is ours; this one ends what would then go on in the container.
+        limit = ("timeout", "-s", "KILL", str(math.ceil(timeout) + 1))
+        command = (*limit, f"/opt/kafka/bin/{script.removesuffix('.sh')}.sh", *sent)
+        if live:
+            container = found[live[0]][0]
+            call = self._docker.command("exec", "--interactive", container, *command)
+        else:
+            stopped = next((container for container, _ in found.values() if container), "")
+            if not stopped:
+                raise CourseError("The cluster was not started, so no tool can run in it.")
+            container = self._create_beside(stopped, *command)
+            call = self._docker.command("start", "--attach", "--interactive", container)
+        if files:
+            self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
+        return self._docker.attempt(call, timeout, stdin or b"", what=script)
+
+    def storage(self, service: str) -> Path | None:
+        container, state = self._find(service)
+        if not container or state == "absent":
+            return None
+        log_dirs = self.description.service(service).log_dirs
+        folder = self.slot.folder / "storage" / service
+        for log_dir in map(Path, log_dirs):
+            # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
+            # container that stands still; each does what the other cannot.
+            if state == "running":
+                source = ("exec", container, "tar", "-C", log_dir.parent, "-cf", "-", log_dir.name)
+            else:
+                source = ("cp", f"{container}:{log_dir}", "-")
+            target = folder / log_dir.name if len(log_dirs) > 1 else folder
+            with docker_files.reading(self._docker.command(*source), COPY_DEADLINE) as stream:
+                try:
+                    docker_files.unpack(stream, target)
+                except tarfile.ReadError as error:
+                    raise CourseError(
+                        f"The disk of {service} could not be copied.", f"Python says: {error}."
+                    ) from error
+        return folder if any(folder.iterdir()) else None
+
+    def down(self) -> None:
+        # The data goes too, so there is nothing to end in good order for.
+        clean(self.slot.folder)
+
+    def _write_override(self) -> None:
+        """Our label on everything, and the settings of this start, as an addition to the file."""
+        label = {LABEL: str(self.slot.folder)}
+        # Compose would fill in variables here as well; a dollar sign is written twice.
+        settings = {
+            setting_variable(name): str(value).replace("$", "$$")
+            for name, value in self._settings.items()
+        }
+        services = self.description.services
+        override = {
+            "services": {
+                service.name: {"labels": label}
+                | ({"environment": settings} if service.is_kafka else {})
+                for service in services
+            },
+            "volumes": {
+                volume.name: {"labels": label} for service in services for volume in service.volumes
+            },
+            "networks": {"default": {"labels": label}},
+        }
+        (self.slot.folder / OVERRIDE).write_text(json.dumps(override, indent=1))
+
+    def _provide(self, image: str, machine: str) -> None:
+        """Pull an image that is missing; refuse one for another processor."""
+        asked = self._docker.command("image", "inspect", "--format", "{{.Os}}/{{.Architecture}}")
+        found = self._docker.attempt([*asked, image], timeout=30)
+        if found.returncode:
+            print(f"Docker pulls {image}. It does so once, and it can take minutes.", flush=True)
+            self._docker.run("pull", "--quiet", image, timeout=PULL_DEADLINE)
+            found = self._docker.attempt([*asked, image], timeout=30)
+        if (kind := found.stdout.strip()) != machine:
+            raise CourseError(
+                f"The image {image} is made for {kind}, and Docker runs on {machine}.",
+                "It would be emulated, which is too slow for a cluster.",
+                f"Replace it: docker pull --platform {machine} {image}",
+            )
+
+    def _find(self, service: str) -> tuple[str, str]:
+        """The container of a service ("" where there is none) and its state in our words."""
+        self.description.service(service)
+        found = self._docker.run(
+            *("container", "ls", "--all", "--no-trunc", "--format", "{{.ID}} {{.State}}"),
+            *filters(self.slot.folder, f"com.docker.compose.service={service}"),
+        ).split()
+        return (found[0], STATES.get(found[1], "absent")) if found else ("", "absent")
+
+    def _running(self, service: str) -> str:
+        container, state = self._find(service)
+        if state not in ("running", "paused"):
+            raise CourseError(f"{service} is not running.")
+        return container
+
+    def _await_end(self, service: str) -> None:
+        wait_until(lambda: self.state(service) == "exited", timeout=30, what=f"{service} to end")
+
+    def _inspect(self, container: str, field: str) -> str:
+        form = f"{{{{{field}}}}}"
+        return self._docker.run("container", "inspect", "--format", form, container).strip()
+
+    def _create_beside(self, container: str, *command: str) -> str:
+        """A container with the same image, network and volumes; gone once its command has ended."""
+        return self._docker.run(
+            *("create", "--rm", "--interactive", "--label", f"{LABEL}={self.slot.folder}"),
+            *("--network", f"{self.slot.project}_default", "--volumes-from", container),
+            self._inspect(container, ".Image"),
+            *command,
+        ).strip()
+
+
+def _inside(service: Service) -> str:
+    """A broker's address for those in the network of the containers."""
+    listener = f"{service.environment['KAFKA_INTER_BROKER_LISTENER_NAME']}://"
+    advertised = service.environment["KAFKA_ADVERTISED_LISTENERS"].split(",")
+    return next(
+        address.removeprefix(listener) for address in advertised if address.startswith(listener)
+    )

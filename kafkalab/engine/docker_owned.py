@@ -1,0 +1,76 @@
+"""What a slot owns in Docker: it carries the slot's label, and nothing else is ever removed."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import psutil
+from python_on_whales import DockerClient
+
+from kafkalab.engine.docker_command import Docker
+from kafkalab.wait import wait_until
+
+# On every container, volume and network; the value is the slot's folder.
+LABEL = "kafkalab.slot"
+# The addition to docker-compose.yml that sets the label, in the slot's folder.
+OVERRIDE = "compose.override.json"
+
+
+def clean(folder: Path) -> None:
+    """Remove every container, volume and network with the label of the slot with this folder.
+
+    A `docker compose up` that the owner had just begun is ended first. Docker may still create
+    what it was asked for, so the search goes on until it has found nothing for a while. Where
+    Docker is gone or stopped, nothing runs, and `up` cleans again.
+    """
+    docker = Docker(DockerClient(), {})
+    if not docker.answers():
+        return
+    rounds = iter(range(2))
+    left: list[str] = []
+
+    def all_gone() -> bool:
+        nonlocal rounds
+        left[:] = [*_end_calls(folder), *remove_all(docker, folder)]
+        if left:
+            rounds = iter(range(2))
+        return next(rounds, None) is None
+
+    wait_until(
+        all_gone,
+        timeout=60,
+        what=f"the containers of {folder.name} to end",
+        seen=lambda: ", ".join(left),
+    )
+
+
+def remove_all(docker: Docker, folder: Path) -> list[str]:
+    """Remove what carries the slot's label; returns what there was to remove."""
+    found: list[str] = []
+    for kind, all_of_them, remove in (
+        ("container", ("--all",), ("--force", "--volumes")),
+        ("network", (), ()),
+        ("volume", (), ()),
+    ):
+        listed = docker.run(kind, "ls", "--quiet", *all_of_them, *filters(folder)).split()
+        if listed:
+            # One that is just being removed by itself makes this fail, and is gone next time.
+            docker.attempt(docker.command(kind, "rm", *remove, *listed), timeout=60)
+        found += listed
+    return found
+
+
+def _end_calls(folder: Path) -> list[str]:
+    """Kill calls of Compose on this slot that outlived their owner; returns which there were."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if str(folder / OVERRIDE) in process.cmdline():
+                process.kill()
+                found.append(f"process {process.pid}")
+    return found
+
+
+def filters(folder: Path, *more: str) -> list[str]:
+    return [f"--filter=label={label}" for label in (f"{LABEL}={folder}", *more)]
