@@ -1,0 +1,129 @@
+"""`./course VERB`: the table of verbs, and what becomes of a failure.
+
+A verb is a function of the same name in the module beside this one that the table names; its
+parameters are typer's, its docstring is its help. Only the module of the verb that was called is
+imported, so that the command line answers at once.
+"""
+
+import importlib
+import importlib.util
+import os
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kafkalab import places
+from kafkalab.errors import CourseError
+
+LEARN, TEACH, WRITE, CARE = "Learn", "Teach", "Write lessons and labs", "Look after this machine"
+
+
+@dataclass(frozen=True)
+class Verb:
+    module: str
+    panel: str
+    help: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+# Arguments that are not ours go on to the program that the verb runs.
+PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+VERBS = {
+    "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
+    "check": Verb("grading", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
+    "run": Verb("lessons", LEARN, "Run lessons without a browser; write HTML and a summary."),
+    "up": Verb("cluster", LEARN, "Start a cluster without a notebook."),
+    "down": Verb("cluster", LEARN, "Stop a cluster and forget its data."),
+    "status": Verb("cluster", LEARN, "Show the clusters that run."),
+    "logs": Verb("cluster", LEARN, "Show what a node of a cluster wrote."),
+    "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
+    "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
+    "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
+    "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
+    "bench": Verb("bench", WRITE, "Measure the ratios that the course promises."),
+    "setup": Verb("setup", CARE, "Fetch and prepare everything now, or from a bundle."),
+    "doctor": Verb("doctor", CARE, "Find out what is wrong here, and what mends it."),
+}
+
+
+def build(arguments: list[str]) -> typer.Typer:
+    """The command line: the verb that `arguments` name is whole, the others are listed only."""
+    app = typer.Typer(
+        help="A course on Apache Kafka in JupyterLab that proves what it says.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    # A callback keeps `./course VERB` a verb even while the table has a single entry.
+    @app.callback()
+    def course() -> None: ...
+
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    for name, verb in VERBS.items():
+        module = f"commands.{verb.module}"
+        if importlib.util.find_spec(module) is None:
+            continue
+        function = _listed_only
+        if name == called:
+            function = getattr(importlib.import_module(module), name, None)
+            if function is None:
+                continue
+        app.command(
+            name,
+            short_help=verb.help,
+            rich_help_panel=verb.panel,
+            context_settings=verb.settings,
+        )(function)
+    return app
+
+
+def main(arguments: list[str]) -> int:
+    """Run the verb; the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    try:
+        build(arguments)(args=arguments, prog_name="./course")
+    except SystemExit as end:
+        if end.code == 130:
+            print("\nInterrupted.", file=sys.stderr)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
+    except CourseError as error:
+        print("\n".join(error.lines()), file=sys.stderr)
+        return 1
+    except Exception as error:
+        print(
+            f"The course failed in a way it did not foresee ({type(error).__name__}: "
+            f"{' '.join(str(error).split())[:200]}). The details are in {_write_down(arguments)}",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def _write_down(arguments: list[str]) -> Path:
+    try:
+        folder = places.cache() / "logs"
+        folder.mkdir(exist_ok=True)
+    except (CourseError, OSError):
+        folder = Path(tempfile.mkdtemp(prefix="kafkalab-logs-"))
+    log = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    log.write_text(f"./course {' '.join(arguments)}\n\n{traceback.format_exc()}", "utf-8")
+    return log
+
+
+def _listed_only() -> None:
+    """Stands for a verb that was not called."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
