@@ -1,4 +1,4 @@
-"""The Docker engine: the services of the Compose file in containers, as Docker Compose runs them."""
+"""The Docker engine: the services of the Compose file in containers of Docker Compose."""
 
 from __future__ import annotations
 
