@@ -42,8 +42,16 @@ def page(script: Script) -> Page:
         lab=title.lab,
         question=question[0].strip() if question else "",
         minutes=minutes[1] if minutes else "",
-        needs=tuple(re.findall(r"\b\d\d\b", MINUTES.sub("", needs[1]))) if needs else (),
+        needs=_numbers(MINUTES.sub("", needs[1])) if needs else (),
     )
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    """The lessons of "00, 02 and 05" or of "03 to 05"."""
+    found: list[str] = []
+    for first, last in re.findall(r"\b(\d\d)\b(?: to (\d\d)\b)?", text):
+        found += [f"{number:02}" for number in range(int(first), int(last or first) + 1)]
+    return tuple(found)
 
 
 def navigation(page: Page, pages: list[Page]) -> str:
@@ -70,10 +78,12 @@ def navigation(page: Page, pages: list[Page]) -> str:
 
 def table(pages: list[Page]) -> str:
     """The tables of lessons and labs, in Markdown, as they stand in the README."""
+    lessons = [page for page in pages if not page.lab]
+    labs = [page for page in pages if page.lab]
     lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
-    lines += [_row(page) for page in pages if not page.lab]
-    lines += ["", "| | lab | question | minutes |", "|---|---|---|---|"]
-    lines += [_row(page) for page in pages if page.lab]
+    lines += [_row(page, page.question) for page in lessons]
+    lines += ["", "| | lab | builds on | minutes |", "|---|---|---|---|"]
+    lines += [_row(page, ", ".join(page.needs)) for page in labs]
     return "\n".join(lines)
 
 
@@ -86,9 +96,8 @@ def put_table(readme: str, pages: list[Page]) -> str:
     return f"{before}{begin}\n{table(pages)}\n{end}{after}"
 
 
-def _row(page: Page) -> str:
-    link = f"[{page.title}]({page.notebook})"
-    return f"| {page.number} | {link} | {page.question} | {page.minutes} |"
+def _row(page: Page, told: str) -> str:
+    return f"| {page.number} | [{page.title}]({page.notebook}) | {told} | {page.minutes} |"
 
 
 def _link(page: Page, other: Page) -> str:

@@ -17,6 +17,7 @@ Rule = Callable[[Script], Iterator[Problem]]
 
 CLOSING = ("When it goes wrong", "Try it", "What you saw")
 LONGEST_PROSE = 100  # words; 20 to 80 is the aim
+LONGEST_TASK = 180  # a task says what, why, for how many points, and gives an example
 MOST_CODE_CELLS = 30
 MEDIAN_LINES = 6
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
@@ -54,10 +55,13 @@ def ideas(script: Script) -> list[Section]:
 
 
 def opening(script: Script) -> Iterator[Problem]:
-    """The first cell asks a question in at most 60 words; the second says what for."""
+    """The first cell asks a question in at most 60 words; the second says what for.
+
+    A lab may also open with what is to be handed in.
+    """
     first, second = script.cells[0], script.cells[1]
     question = "\n".join(first.lines[1:])
-    if "?" not in question:
+    if "?" not in question and not rules.is_lab(script):
         yield script.problem(
             first.line, "no question under the title", "ask what this page answers"
         )
@@ -186,8 +190,9 @@ def sizes(script: Script) -> Iterator[Problem]:
         )
     if len(code) > MOST_CODE_CELLS:
         yield script.problem(1, f"{len(code)} code cells", f"at most {MOST_CODE_CELLS}")
+    longest = LONGEST_TASK if rules.is_lab(script) else LONGEST_PROSE
     for cell in script.prose():
-        if len(cell.text.split()) > LONGEST_PROSE:
+        if len(cell.text.split()) > longest:
             yield script.problem(
                 cell.line,
                 f"{len(cell.text.split())} words without a cell to run",
@@ -196,10 +201,10 @@ def sizes(script: Script) -> Iterator[Problem]:
 
 
 def claims(script: Script) -> Iterator[Problem]:
-    """A cell that claims a requirement asserts it."""
+    """A cell that claims a requirement asserts it; for a task its check does."""
     for cell in script.code():
         rows = [tag for tag in cell.tags if rules.is_row(tag)]
-        if rows and not _asserts(cell):
+        if rows and not cell.task and not _asserts(cell):
             yield script.problem(
                 cell.line,
                 f"{', '.join(rows)} claimed by a cell that asserts nothing",

@@ -38,6 +38,11 @@ def test_a_page_knows_its_question_minutes_and_needs() -> None:
     assert str(LAB.notebook) == "labs/lab01_topics.ipynb"
 
 
+def test_a_range_of_lessons_is_all_of_them() -> None:
+    needs = page("06_x.py", "06 X", "**Needs** lessons 01 and 03 to 05. 45 minutes.").needs
+    assert needs == ("01", "03", "04", "05")
+
+
 def test_minutes_are_no_lesson() -> None:
     assert page("02_x.py", "02 X", "Needs 01, 45 minutes.").needs == ("01",)
 
@@ -64,7 +69,7 @@ def test_the_table_stands_between_its_marks_and_nothing_else_changes() -> None:
     assert new.endswith("\nafter\n")
     assert "old" not in new
     assert "| 01 | [One broker](notebooks/01_broker.ipynb) | Is it safe? | 25 |" in new
-    assert "| 01 | [Topics](labs/lab01_topics.ipynb) | Is it safe? | 40 |" in new
+    assert "| 01 | [Topics](labs/lab01_topics.ipynb) | 00, 01 | 40 |" in new
     assert contents.put_table(new, PAGES) == new
 
 
