@@ -1,9 +1,10 @@
 """`./course build` and `./course run`: from the source of the lessons to proof that they work."""
 
 import json as json_format
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -52,6 +53,10 @@ def run(
     lesson_seconds: Annotated[
         float, typer.Option(min=1, help="The longest that one lesson may take.")
     ] = execute.LESSON_SECONDS,
+    engine: Annotated[
+        Literal["process", "docker"] | None,
+        typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
     """Run lessons without a screen; the executed pages go to build/run/.
@@ -60,6 +65,8 @@ def run(
     """
     course = Course()
     sources = chosen(course, lessons or [])
+    if engine:
+        os.environ["KAFKALAB_ENGINE"] = engine  # the kernels inherit it
     console = Console(stderr=json)
     outcomes = []
     with console.status("") as status:

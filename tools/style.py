@@ -182,9 +182,9 @@ def chart(script: Script) -> Iterator[Problem]:
 
 
 def sizes(script: Script) -> Iterator[Problem]:
-    """Short cells: the median of the code, the number of cells, the words of prose."""
+    """Short cells: the median of a lesson's code, the number of cells, the words of prose."""
     code = [_size(cell) for cell in script.code()]
-    if statistics.median(code) > MEDIAN_LINES:
+    if statistics.median(code) > MEDIAN_LINES and not rules.is_lab(script):
         yield script.problem(
             1, f"code cells have a median of {statistics.median(code):g} lines", "split some: 6"
         )

@@ -68,10 +68,19 @@ def test_run_goes_on_after_a_failure_and_says_where(course: Course) -> None:
     assert "failed 01_bad" in result.stderr
 
 
-def test_run_shows_a_table(course: Course) -> None:
-    result = call("run", "00")
-    assert result.exit_code == 0
+def test_the_kernels_learn_which_engine_to_use(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAFKALAB_ENGINE", "process")
+    script = course.root / "lessons" / "notebooks" / "00_good.py"
+    text = script.read_text("utf-8").replace(
+        "assert number == 1", 'import os\n\nassert os.environ["KAFKALAB_ENGINE"] == "docker"'
+    )
+    script.write_text(text, "utf-8")
+    result = call("run", "--engine", "docker", "00")
+    assert result.exit_code == 0, result.output
     assert "1 of 1 lessons passed" in result.stdout
+    assert call("run", "--engine", "podman", "00").exit_code == 2
 
 
 def test_a_lesson_that_is_not_there_is_wrong_usage(course: Course) -> None:

@@ -120,6 +120,9 @@ def test_the_student_sees_no_line_of_a_solution(lab: Script, course: Course) -> 
 def test_the_student_sees_no_name_of_a_hidden_check(lab: Script, course: Course) -> None:
     number = rules.name(lab).partition("_")[0]
     hidden = course.root / "grading" / "labs" / number / "hidden.py"
+    assert hidden.exists(), (
+        f"{lab.path}:1: no hidden checks; write {hidden.relative_to(course.root)}"
+    )
     names = [
         node.name
         for node in ast.walk(ast.parse(hidden.read_text("utf-8")))
