@@ -5,6 +5,7 @@ parameters are typer's, its docstring is its help. Only the module of the verb t
 imported, so that the command line answers at once.
 """
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -32,6 +33,8 @@ class Verb:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
+# What the system says of a file in these cases needs no log to be understood.
+PLAIN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 # Arguments that are not ours go on to the program that the verb runs.
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 
@@ -44,6 +47,7 @@ VERBS = {
     "status": Verb("cluster", LEARN, "Show the clusters that run."),
     "logs": Verb("cluster", LEARN, "Show what a node of a cluster wrote."),
     "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
+    "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
     "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
@@ -101,6 +105,9 @@ def main(arguments: list[str]) -> int:
         print("\n".join(error.lines()), file=sys.stderr)
         return 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in PLAIN and error.filename:
+            print(f"{error.filename}: {error.strerror}.", file=sys.stderr)
+            return 1
         print(
             f"The course failed in a way it did not foresee ({type(error).__name__}: "
             f"{' '.join(str(error).split())[:200]}). The details are in {_write_down(arguments)}",

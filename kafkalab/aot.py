@@ -73,15 +73,16 @@ def path_of(name: str) -> Path:
 
 
 @functools.cache
-def record_in_background(name: str) -> None:
-    """Start a process that records the archive at the lowest priority and outlives this one."""
-    archive = path_of(name)
-    if archive.with_suffix(".failed").exists():
+def record_in_background(*names: str) -> None:
+    """Start a process that records the archives at the lowest priority and outlives this one."""
+    wanted = [name for name in names if not path_of(name).with_suffix(".failed").exists()]
+    if not wanted or os.environ.get("KAFKALAB_AOT") == "off":
         return
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with archive.with_suffix(".log").open("wb") as log:
+    folder = places.cache() / "aot"
+    folder.mkdir(exist_ok=True)
+    with (folder / "background.log").open("ab") as log:
         subprocess.Popen(
-            [sys.executable, "-m", "kafkalab.aot", "--background", name],
+            [sys.executable, "-P", "-m", "kafkalab.aot", "--background", *wanted],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -90,10 +91,10 @@ def record_in_background(name: str) -> None:
 
 
 def record(name: str) -> Path:
-    """Record the archive unless it is there; waits for a process that is at it already."""
+    """Record the archive unless it is there. One at a time: waits for a process that is at it."""
     archive = path_of(name)
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with (archive.parent / f"{name}.lock").open("w") as lock:
+    with (archive.parent / "recording.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if archive.exists():
             return archive
@@ -110,7 +111,7 @@ def record(name: str) -> Path:
 
 def _record(name: str, archive: Path, folder: Path) -> None:
     _run(
-        [sys.executable, "-m", "kafkalab.training", name, str(folder)],
+        [sys.executable, "-P", "-m", "kafkalab.training", name, str(folder)],
         f"The training run for the archive {name} failed.",
         env={**os.environ, TRAINING: f"{name}={folder}"},
     )

@@ -21,7 +21,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,18 +60,19 @@ def jars(name: str) -> list[Path]:
 
 
 @functools.cache
-def locked(name: str) -> list[Jar]:
+def locked(name: str) -> tuple[Jar, ...]:
     """What jars.json says of a set."""
     sets = json.loads(LOCK_FILE.read_text("utf-8"))
     if name not in sets:
         raise CourseError(f"There is no set of jars {name!r}.", f"jars.json has {list(sets)}.")
-    return [
+    return tuple(
         Jar(ivy.Artifact.parse(line["coordinate"]), line["sha256"], line["size"])
         for line in sets[name]["files"]
-    ]
+    )
 
 
 def names() -> list[str]:
+    """The sets that there are."""
     return list(json.loads(LOCK_FILE.read_text("utf-8")))
 
 
@@ -81,49 +82,15 @@ def folder_of(name: str) -> Path:
     return places.cache() / "jars" / f"{name}-{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
 
 
-def damaged(folder: Path, wanted: list[Jar]) -> list[Jar]:
-    """Those of `wanted` that are missing from the folder or are not what jars.json says."""
-    return [jar for jar in wanted if not _intact(folder / jar.artifact.file_name, jar)]
+def adopt(name: str, files: dict[Jar, Path]) -> None:
+    """Take verified files, which lie on the same disk as the cache, into the set."""
+    with _lock(name):
+        _install(files, folder_of(name))
+        _stamp(folder_of(name), locked(name))
 
 
-def install(files: dict[Jar, Path], folder: Path) -> None:
-    """Move verified files into the folder: at once where it is new, one by one where it exists."""
-    for path in files.values():
-        os.utime(path, (DATE, DATE))
-    target = folder
-    if not folder.exists():
-        target = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-    for jar, path in files.items():
-        path.replace(target / jar.artifact.file_name)
-    if target != folder:
-        target.rename(folder)
-
-
-def stamp(folder: Path, wanted: list[Jar]) -> None:
-    """Note that every sum was verified, so that the next use only looks at size and date."""
-    seen = {}
-    for jar in wanted:
-        found = (folder / jar.artifact.file_name).stat()
-        seen[jar.artifact.file_name] = [jar.sha256, found.st_size, found.st_mtime_ns]
-    fresh = folder / f"{STAMP}.new"
-    fresh.write_text(json.dumps(seen), "utf-8")
-    fresh.replace(folder / STAMP)
-
-
-def _stamped(folder: Path, wanted: list[Jar]) -> bool:
-    try:
-        seen = json.loads((folder / STAMP).read_text("utf-8"))
-        for jar in wanted:
-            found = (folder / jar.artifact.file_name).stat()
-            noted = [jar.sha256, found.st_size, found.st_mtime_ns]
-            if seen[jar.artifact.file_name] != noted:
-                return False
-    except (OSError, ValueError, KeyError):
-        return False
-    return True
-
-
-def _intact(path: Path, jar: Jar) -> bool:
+def intact(path: Path, jar: Jar) -> bool:
+    """Whether the file is there and is the one that jars.json means."""
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size != jar.size:
@@ -131,6 +98,41 @@ def _intact(path: Path, jar: Jar) -> bool:
             return hashlib.file_digest(file, "sha256").hexdigest() == jar.sha256
     except FileNotFoundError:
         return False
+
+
+def _install(files: dict[Jar, Path], folder: Path) -> None:
+    """Move files into the folder: all at once where it is new, one by one where it exists."""
+    for path in files.values():
+        os.utime(path, (DATE, DATE))
+    target = folder
+    if not folder.exists():
+        target = folder.with_name(f".new-{folder.name}")
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+    for jar, path in files.items():
+        path.replace(target / jar.artifact.file_name)
+    if target != folder:
+        target.rename(folder)
+
+
+def _stamp(folder: Path, wanted: Sequence[Jar]) -> None:
+    """Note that every sum was verified, so that the next use only looks at size and date."""
+    fresh = folder / f"{STAMP}.new"
+    fresh.write_text(json.dumps({jar.sha256: _look(folder, jar) for jar in wanted}), "utf-8")
+    fresh.replace(folder / STAMP)
+
+
+def _stamped(folder: Path, wanted: Sequence[Jar]) -> bool:
+    try:
+        noted = json.loads((folder / STAMP).read_text("utf-8"))
+        return all(noted[jar.sha256] == _look(folder, jar) for jar in wanted)
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def _look(folder: Path, jar: Jar) -> list[int]:
+    found = (folder / jar.artifact.file_name).stat()
+    return [found.st_size, found.st_mtime_ns]
 
 
 @contextlib.contextmanager
@@ -146,18 +148,21 @@ def _lock(name: str) -> Iterator[int]:
         yield file.fileno()
 
 
-def _complete(name: str, folder: Path, wanted: list[Jar], lock: int) -> None:
-    missing = damaged(folder, wanted)
-    for jar in missing if folder.exists() else ():
+def _complete(name: str, folder: Path, wanted: Sequence[Jar], lock: int) -> None:
+    missing = [jar for jar in wanted if not intact(folder / jar.artifact.file_name, jar)]
+    if missing and folder.exists():
+        first, more = missing[0].artifact.file_name, len(missing) - 1
         print(
-            f"{jar.artifact.file_name} is missing or damaged; fetching it again.", file=sys.stderr
+            f"{first}{f' and {more} more files of {name}' if more else ''} missing or damaged; "
+            "fetching again what is needed.",
+            file=sys.stderr,
         )
     try:
         if missing:
             work = folder.parent / f".fetch-{name}"
-            install(_fetch(name, missing, work, lock), folder)
+            _install(_fetch(name, missing, work, lock), folder)
             shutil.rmtree(work)
-        stamp(folder, wanted)
+        _stamp(folder, wanted)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
@@ -183,7 +188,7 @@ def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Pa
     result = {}
     for jar in missing:
         path = by_name.get(jar.artifact.file_name, work / jar.artifact.file_name)
-        if not _intact(path, jar):
+        if not intact(path, jar):
             # The next try must not meet the same bad copy in Ivy's own cache.
             path.unlink(missing_ok=True)
             raise DamagedJar(

@@ -1,0 +1,106 @@
+"""`./course lab`: JupyterLab on the learner's own copies of the lessons."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from kafkalab import aot, copies, jars
+from kafkalab.errors import CourseError
+from kafkalab.places import repository
+
+FIRST = Path("notebooks", "00_start.ipynb")
+PORT = 8888
+
+
+def lab(
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser, or print the address.")
+    ] = True,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The port; else the first free from 8888.")
+    ] = None,
+) -> None:
+    """Open JupyterLab on the first lesson.
+
+    Your copies of the lessons and labs lie in work/. Those you changed are never overwritten.
+    """
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for name in jars.names():
+        jars.jars(name)
+    aot.record_in_background(*(name for name in aot.ARCHIVES if not aot.path_of(name).exists()))
+    work = repository() / "work"
+    _tell(copies.refresh(repository(), work), console)
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    _check_kernel()
+    command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, port)]
+    if not browser:
+        command.append("--no-browser")
+    os.chdir(work)
+    sys.stderr.flush()
+    # Replaced, not started: Ctrl-C and a closed terminal reach JupyterLab itself.
+    os.execv(sys.executable, command)
+
+
+def options(work: Path, port: int | None) -> list[str]:
+    """How JupyterLab is started: on this machine only, with its token, on the first lesson."""
+    first = f"/tree/{FIRST.as_posix()}" if (work / FIRST).exists() else ""
+    if port and not _free(port):
+        raise CourseError(
+            f"Port {port} is in use by another program.",
+            "It may be a JupyterLab that was started before.",
+            "Let the course find a free one: ./course lab",
+        )
+    return [
+        f"--ServerApp.root_dir={work}",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port or next(p for p in range(PORT, 65536) if _free(p))}",
+        f"--LabApp.default_url=/lab{first}",
+        # No question about news and no request to the outside when the page opens.
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _check_kernel() -> None:
+    """A notebook must run in this Python, and not in one that another project registered."""
+    from jupyter_client.manager import KernelManager
+
+    manager = KernelManager(kernel_name="python3")
+    program = Path(manager.format_kernel_cmd()[0])
+    # Not resolved: the programs of two environments are often links to the same one.
+    if program.parent != Path(sys.executable).parent:
+        raise CourseError(
+            f"Notebooks would run in {program}, which is not the Python of the course.",
+            f"The kernel description in {manager.kernel_spec.resource_dir} says so.",
+            f"Write the course's own: {sys.executable} -m ipykernel install --sys-prefix",
+        )
+
+
+def _tell(done: copies.Refreshed, console: Console) -> None:
+    if done.replaced:
+        console.print(f"{len(done.replaced)} lessons that you had not changed were renewed.")
+    for path in done.beside:
+        console.print(
+            f"You changed work/{escape(str(path.with_name(_own(path))))}, so it stays. The new "
+            f"version is work/{escape(str(path))}."
+        )
+
+
+def _own(path: Path) -> str:
+    return path.name.partition(".new")[0] + path.suffix
