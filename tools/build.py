@@ -38,7 +38,7 @@ class Course:
 
     def scripts(self) -> list[Script]:
         """All scripts, accepted; or BadScript with the problems of all of them."""
-        found, problems = [], []
+        found, problems = [], self._names()
         for source in self.sources():
             try:
                 found.append(self.script(source))
@@ -46,6 +46,21 @@ class Course:
                 problems += error.problems
         if problems:
             raise BadScript(problems)
+        return found
+
+    def _names(self) -> list[Problem]:
+        """Numbers give the order and the links, so each stands in one file name."""
+        found, seen = [], {}
+        for source in self.sources():
+            path = source.relative_to(self.root).as_posix()
+            lab = source.parent.name == "labs"
+            match = re.match(r"lab(\d\d)_\w+$" if lab else r"(\d\d)_\w+$", source.stem)
+            if not match:
+                form = "labNN_name.py" if lab else "NN_name.py"
+                found.append(Problem(path, 1, "a file name without its number", f"call it {form}"))
+            elif (other := seen.setdefault((lab, match[1]), path)) != path:
+                mend = f"{other} has it already: take the next one"
+                found.append(Problem(path, 1, f"the number {match[1]} a second time", mend))
         return found
 
     def script(self, source: Path) -> Script:

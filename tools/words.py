@@ -1,5 +1,6 @@
-"""The word list of lessons/glossary.md, applied to prose and comments."""
+"""The word list of lessons/glossary.md, applied to prose, comments and sentences in strings."""
 
+import ast
 import io
 import re
 import tokenize
@@ -21,6 +22,7 @@ SHOWN = re.compile(
     r'|"[^"]*"|“[^”]*”'
     r"|(?<![*\w])\*(?!\*)[^*\n]+\*(?!\*)"  # emphasis, not bold
 )
+SENTENCE = 4  # words
 TABLE_ROW = re.compile(r"\|(?P<say>[^|]*)\|(?P<wrong>[^|]*)\|(?P<right_in>[^|]*)\|\s*$")
 
 
@@ -58,11 +60,10 @@ def word_list(glossary: str) -> list[Word]:
 
 
 def lines_of_prose(cell: Cell) -> Iterator[tuple[int, str]]:
-    """(line of the file, text) of prose lines, or of the comments of a code cell."""
+    """(line of the file, text) of what a reader reads as language."""
     if cell.kind == "code":
-        for token in tokenize.generate_tokens(io.StringIO(cell.text + "\n").readline):
-            if token.type == tokenize.COMMENT:
-                yield cell.line + token.start[0] - 1, token.string.lstrip("# ")
+        yield from _comments(cell)
+        yield from _sentences(cell)
         return
     fenced = False
     for number, line in enumerate(cell.lines, start=cell.line):
@@ -70,6 +71,21 @@ def lines_of_prose(cell: Cell) -> Iterator[tuple[int, str]]:
             fenced = not fenced
         elif not fenced:
             yield number, line
+
+
+def _comments(cell: Cell) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(cell.text + "\n").readline):
+        if token.type == tokenize.COMMENT:
+            yield cell.line + token.start[0] - 1, token.string.lstrip("# ")
+
+
+def _sentences(cell: Cell) -> Iterator[tuple[int, str]]:
+    """Strings of four words or more: titles of charts, what is waited for, text alternatives."""
+    for node in ast.walk(cell.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for line in node.value.split("\n"):
+                if len(line.split()) >= SENTENCE:
+                    yield cell.line + node.lineno - 1, line
 
 
 def wrong_words(script: Script, words: list[Word]) -> Iterator[Problem]:

@@ -98,6 +98,20 @@ def test_mistakes_of_all_files_are_reported_and_nothing_is_written(course: Cours
     assert not (course.root / "notebooks").exists()
 
 
+def test_every_file_has_a_number_of_its_own(course: Course) -> None:
+    lessons = course.root / "lessons" / "notebooks"
+    text = (lessons / "00_title.py").read_text("utf-8")
+    (lessons / "00_zebra.py").write_text(text, "utf-8")
+    (lessons / "title.py").write_text(text, "utf-8")
+    with pytest.raises(BadScript) as caught:
+        course.write()
+    assert list(map(str, caught.value.problems)) == [
+        "lessons/notebooks/00_zebra.py:1: the number 00 a second time; "
+        "lessons/notebooks/00_title.py has it already: take the next one",
+        "lessons/notebooks/title.py:1: a file name without its number; call it NN_name.py",
+    ]
+
+
 def test_the_outline_is_filled(course: Course) -> None:
     lesson = course.root / "lessons/notebooks/00_title.py"
     lesson.write_text(

@@ -3,6 +3,7 @@ import re
 import jupytext
 import nbformat
 import pytest
+from jupytext.config import load_jupytext_configuration_file
 
 from tools import notebooks, percent
 from tools.build import Course
@@ -83,3 +84,12 @@ def test_jupytext_reads_the_same_cells(path) -> None:
         for cell in jupytext.reads(text, fmt="py:percent").cells
     ]
     assert ours == theirs
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_saving_from_jupyterlab_changes_nothing_else(path) -> None:
+    settings = load_jupytext_configuration_file(str(COURSE.root / "pyproject.toml"))
+    text = path.read_text("utf-8")
+    opened = jupytext.reads(text, fmt="py:percent")
+    opened.metadata["kernelspec"] = notebooks.KERNEL  # JupyterLab writes it in
+    assert jupytext.writes(opened, fmt="py:percent", config=settings) == text

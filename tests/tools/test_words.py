@@ -84,4 +84,9 @@ def test_an_exclamation_mark_is_found_and_code_is_not() -> None:
 
 def test_comments_are_prose() -> None:
     assert problems("a = 1  # just a message", mark="") == ["the word 'message'", "the word 'just'"]
-    assert problems("a = 'message'", mark="") == []
+
+
+def test_sentences_in_strings_are_prose_and_values_are_not() -> None:
+    assert problems("title = f'{n} messages were lost today'", mark="") == ["the word 'message'"]
+    assert problems("a = 'All of them are gone!'", mark="") == ["an exclamation mark"]
+    assert problems("a = 'message'\nb = b'one message more, and one'", mark="") == []
