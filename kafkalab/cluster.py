@@ -3,63 +3,128 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 
-from kafkalab import compose, engine
+from kafkalab import clients, launch, tables
 from kafkalab.compose import Description
 from kafkalab.engine import Engine, ToolResult
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
+from kafkalab.observed import Observed
 from kafkalab.slot import Slot
-from kafkalab.wait import wait_until
+from kafkalab.wait import WaitTimeout, wait_until
 
+RUNNING = ("running", "paused")
+
+# The clusters that this process started and has not closed, by profile.
 _OPEN: dict[str, Cluster] = {}
 
 
-class Cluster:
-    """Made by `Cluster.start` or `Cluster.attach`."""
+class Cluster(Observed):
+    """Made by `Cluster.start` or `Cluster.attach`.
 
-    def __init__(
-        self,
-        description: Description,
-        running: Engine,
-        slot: Slot,
-        guard: Guard | None,
-        started_in: float,
-    ) -> None:
-        self.description = description
-        self.engine = running
-        self.slot = slot
-        self.started_in = started_in
-        self._guard = guard
+    A node is named by its id (a broker: 0, 1, 2) or by the name of its service ("controller").
+    """
+
+    def __init__(self, launched: launch.Launched) -> None:
+        self.description: Description = launched.description
+        self.slot: Slot = launched.slot
+        self.started_in = 0.0
+        self._engine: Engine | None = launched.engine
+        # Only who started a cluster holds its guard, and only the holder may end it.
+        self._guard: Guard | None = launched.guard
+        self._order = list(self.description.brokers)
+        self._paused: set[int] = set()
+
+    # --- Life ----------------------------------------------------------------------------------
 
     @classmethod
     def start(
         cls,
         profile: str,
         engine: str | None = None,
-        settings: dict[str, str] | None = None,
+        settings: Mapping[str, object] | None = None,
         timeout: float = 60,
     ) -> Cluster:
         """Start the cluster that docker-compose.yml describes under this name.
 
-        When the same process started one of this profile before (a cell that is run again), that
-        one is closed first. Returns when every broker knows that all of them are there.
+        `settings` are broker settings on top of the file's. Returns when every broker knows that
+        all of them are there. A cluster of this profile that the same process started before (a
+        cell that is run again) is closed first. With KAFKALAB_CLUSTER set, the running cluster
+        that it names is used instead.
         """
         began = time.monotonic()
+        chosen = {name: _property(value) for name, value in (settings or {}).items()}
+        if record := os.environ.get("KAFKALAB_CLUSTER"):
+            return cls(launch.attach(Path(record), profile, chosen))
         if profile in _OPEN:
             _OPEN[profile].close()
-        cluster = _launch(profile, engine, settings or {})
+        cluster = cls(launch.start(profile, engine, chosen))
+        _OPEN[profile] = cluster
         try:
-            cluster.wait_for_brokers(timeout=timeout)
+            cluster._wait_for_start(timeout)
         except BaseException:
             cluster.close()
             raise
         cluster.started_in = time.monotonic() - began
         return cluster
+
+    @classmethod
+    def attach(cls, where: str | Path | int) -> Cluster:
+        """A cluster that another process started: its slot, its folder or its cluster.json."""
+        return cls(launch.attach(where))
+
+    def keep(self) -> None:
+        """Let the cluster outlive this process, until `./course down`."""
+        if self._guard is not None:
+            launch.describe(self.slot, self.description, self.engine_name, self._guard, owner=None)
+            self._guard.keep()
+            self._guard = None
+            _OPEN.pop(self.profile, None)
+
+    def close(self) -> None:
+        """Stop everything that this cluster runs and forget its data. Safe to call twice.
+
+        One that another process started is left alone.
+        """
+        if self._engine is None:
+            return
+        clients.close_all(self.addresses.values())
+        if _OPEN.get(self.profile) is self:
+            del _OPEN[self.profile]
+        if self._guard is not None:
+            self._engine.down()
+            self._guard.dismiss()
+            self.slot.release()
+        self._engine = None
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- Facts ---------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            raise CourseError(
+                f"This {self.profile} cluster is closed.",
+                "It was stopped and its data is gone.",
+                "Run the cell that starts it again.",
+            )
+        return self._engine
 
     @property
     def profile(self) -> str:
@@ -76,6 +141,7 @@ class Cluster:
 
     @property
     def addresses(self) -> dict[int, str]:
+        """Broker id -> the address for clients of this machine."""
         return self.description.addresses
 
     @property
@@ -83,96 +149,172 @@ class Cluster:
         """What a client takes as `bootstrap_servers`."""
         return ",".join(self.addresses.values())
 
+    # --- Faults --------------------------------------------------------------------------------
+
     def stop(self, node: int | str) -> None:
-        self.engine.stop(self._service(node))
+        """A controlled shutdown: a broker hands its leaders over, then its process ends."""
+        service = self._service(node)
+        self.engine.stop(service)
+        self._forget_pause(service)
+        if service in self._broker_services():
+            broker = self.description.service(service).node
+            others = [other for other in self._alive() if other != broker]
+            # The others hear of it a moment later. Without a controller they never do.
+            with contextlib.suppress(WaitTimeout):
+                self._wait_for_agreement(others, lambda alive: broker not in alive, 2)
 
     def kill(self, node: int | str) -> None:
-        self.engine.kill(self._service(node))
+        """The process is gone, without a good-bye. The cluster notices when heartbeats stay out."""
+        service = self._service(node)
+        self.engine.kill(service)
+        self._forget_pause(service)
 
     def pause(self, node: int | str) -> None:
-        self.engine.pause(self._service(node))
+        """Freeze a node. Its connections stay open and nothing comes through them."""
+        service = self._service(node)
+        self.engine.pause(service)
+        self._paused.add(self.description.service(service).node)
 
     def resume(self, node: int | str) -> None:
-        self.engine.resume(self._service(node))
+        """Let a frozen node go on where it was."""
+        service = self._service(node)
+        self.engine.resume(service)
+        self._forget_pause(service)
 
     def wipe(self, node: int | str) -> None:
+        """Forget the disk of a node that is down."""
         self.engine.wipe(self._service(node))
 
     def restart(self, node: int | str, timeout: float = 60) -> None:
+        """Start a node that is down; stop it first if it runs. Returns when it takes part again."""
         service = self._service(node)
-        if self.engine.state(service) in ("running", "paused"):
-            self.engine.stop(service)
+        if self.engine.state(service) in RUNNING:
+            self.stop(node)
         self.engine.start(service)
         described = self.description.service(service)
-        if "broker" in described.roles:
-            self.wait_for_brokers([described.node], timeout)
+        if service in self._broker_services():
+            self._wait_for_agreement(
+                [described.node], lambda alive: described.node in alive, timeout
+            )
+        elif self._alive():
+            wait_until(lambda: self.quorum().leader is not None, timeout=timeout, what="a quorum")
 
-    def wait_for_brokers(self, ids: Iterable[int] | None = None, timeout: float = 30) -> None:
-        """Until every one of these brokers is unfenced and knows that the others are."""
-        from kafkalab import wire
+    def rolling_restart(self, timeout: float = 60) -> None:
+        """Restart one broker after the other, each when the one before is in sync again."""
+        for broker in self.brokers:
+            self.restart(broker, timeout)
+            self._wait_until_in_sync(broker, timeout)
 
-        wanted = set(self.brokers if ids is None else ids)
-        missing = dict.fromkeys(wanted, "no answer yet")
-
-        def all_know() -> bool:
-            for broker in list(missing):
-                try:
-                    alive = set(wire.brokers(wire.metadata(self.addresses[broker], [], timeout=1)))
-                except (CourseError, OSError, EOFError) as error:
-                    missing[broker] = str(error).splitlines()[0]
-                    continue
-                if wanted <= alive:
-                    del missing[broker]
-                else:
-                    missing[broker] = f"knows only {sorted(alive)}"
-            return not missing
-
-        wait_until(
-            all_know,
-            timeout=timeout,
-            what=f"brokers {sorted(wanted)}",
-            seen=lambda: "; ".join(f"broker {b}: {why}" for b, why in missing.items()),
-            every=0.02,
-        )
+    # --- Tools and logs ------------------------------------------------------------------------
 
     def tool(
-        self, script: str, *arguments: str, stdin: bytes | None = None, timeout: float = 60
+        self,
+        script: str,
+        *arguments: str,
+        stdin: bytes | str | None = None,
+        timeout: float = 60,
     ) -> ToolResult:
-        return self.engine.tool(script, arguments, stdin, timeout)
+        """Run a program of Kafka's bin folder; `{bootstrap}` stands for the brokers' addresses.
+
+        What it returns is for the caller to judge: a non-zero exit does not raise.
+        """
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        return self.engine.tool(script, list(map(str, arguments)), data, timeout)
 
     def logs(self, node: int | str, lines: int = 50) -> str:
+        """The last lines that a node logged."""
         return self.engine.logs(self._service(node), lines)
 
-    def close(self) -> None:
-        """Stop everything this cluster runs and forget its data. Safe to call twice."""
-        if _OPEN.get(self.profile) is self:
-            del _OPEN[self.profile]
-        if self._guard is not None:
-            self.engine.down()
-            self._guard.dismiss()
-            self.slot.release()
-            self._guard = None
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    def state(self, node: int | str) -> str:
+        """`running`, `paused`, `exited` or `absent`: the process, not what the cluster thinks."""
+        return self.engine.state(self._service(node))
 
     def __repr__(self) -> str:
+        if self._engine is None:
+            return f"{self.profile} (closed)"
+        count = len(self.brokers)
+        ready = f"ready in {self.started_in:.1f} s" if self.started_in else "attached"
         return (
-            f"{self.profile} on {len(self.brokers)} brokers at {self.address} "
-            f"({self.engine_name} engine, slot {self.slot.number}, "
-            f"ready in {self.started_in:.1f} s)"
+            f"{self.profile} on {count} broker{'' if count == 1 else 's'} at {self.address} "
+            f"({self.engine_name} engine, slot {self.slot.number}, {ready})"
         )
 
+    def _repr_html_(self) -> str:
+        if self._engine is None:
+            return tables.html(repr(self), ("broker",), [])
+        services = self.description.brokers
+        rows = [
+            (
+                broker,
+                self.addresses[broker],
+                services[broker].environment.get("KAFKA_BROKER_RACK"),
+                self.state(broker),
+            )
+            for broker in self.brokers
+        ]
+        return tables.html(repr(self), ("broker", "address", "rack", "process"), rows)
+
+    def _wait_for_start(self, timeout: float) -> None:
+        """Like `wait_for_brokers`, but a node that has ended is named at once."""
+        wanted, deadline = set(self.brokers), time.monotonic() + timeout
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                self._wait_for_agreement(wanted, lambda alive: alive == wanted, min(left, 1))
+            except WaitTimeout:
+                for service in self.description.services:
+                    if self.engine.state(service.name) == "exited":
+                        raise CourseError(
+                            f"{service.name} ended while it started.",
+                            launch.last_words(self.engine.logs(service.name, 400)),
+                        ) from None
+                if left <= 1:
+                    raise
+            else:
+                return
+
+    def _wait_until_in_sync(self, broker: int, timeout: float) -> None:
+        behind: list[str] = []
+
+        def caught_up() -> bool:
+            behind[:] = [
+                f"{topic.name} {p.partition_index}"
+                for topic in self._survey.ask_metadata(None).topics
+                for p in topic.partitions
+                if broker in p.replica_nodes and broker not in p.isr_nodes
+            ]
+            return not behind
+
+        wait_until(
+            caught_up,
+            timeout=timeout,
+            what=f"broker {broker} to be in sync again",
+            seen=lambda: f"it is behind in {', '.join(behind[:5])}",
+        )
+
+    def _reachable(self) -> Mapping[int, str]:
+        _ = self.engine  # a closed cluster says so
+        return {b: self.addresses[b] for b in self._order if b not in self._paused}
+
+    def _storage(self, broker: int) -> Path | None:
+        return self.engine.storage(self._service(broker))
+
+    def _alive(self) -> list[int]:
+        return [b for b in self._reachable() if self.engine.state(self._service(b)) == "running"]
+
+    def _broker_services(self) -> set[str]:
+        return {service.name for service in self.description.brokers.values()}
+
+    def _forget_pause(self, service: str) -> None:
+        """A node that was away knows least for a while, so it is asked last."""
+        node = self.description.service(service).node
+        self._paused.discard(node)
+        if node in self._order:
+            self._order.remove(node)
+            self._order.append(node)
+
     def _service(self, node: int | str) -> str:
-        """A broker id or the name of a service -> the name of the service."""
+        """A node id or the name of a service -> the name of the service."""
         if isinstance(node, str):
             return self.description.service(node).name
         for service in self.description.kafka:
@@ -183,40 +325,16 @@ class Cluster:
         )
 
 
-def _launch(profile: str, engine_name: str | None, settings: dict[str, str]) -> Cluster:
-    name = engine.chosen(engine_name)
-    slot = Slot.take(compose.published(profile), engine.clean)
-    guard = None
-    try:
-        (slot.folder / "engine").write_text(name)
-        guard = Guard(slot)
-        description = compose.read(profile, slot.ports)
-        running = engine.build(name, description, slot, settings)
-        slot.describe(
-            {
-                "profile": profile,
-                "engine": name,
-                "addresses": description.addresses,
-                "owner": os.getpid(),
-                "watcher": guard.pid,
-                "since": time.time(),
-                "ports": slot.ports,
-                "settings": settings,
-            }
-        )
-        running.up()
-    except BaseException:
-        engine.clean(slot.folder)
-        if guard is not None:
-            guard.dismiss()
-        slot.release()
-        raise
-    cluster = Cluster(description.with_settings(settings), running, slot, guard, 0)
-    _OPEN[profile] = cluster
-    return cluster
+def _property(value: object) -> str:
+    """`True` is `true` in a properties file."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @atexit.register
 def _close_all() -> None:
     for cluster in list(_OPEN.values()):
         cluster.close()
+
+
+# A forked child holds neither the slots nor the pipes of its parent's clusters.
+os.register_at_fork(after_in_child=_OPEN.clear)

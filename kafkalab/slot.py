@@ -77,6 +77,11 @@ class Slot:
             "End the clusters that this course started: ./course down --all",
         )
 
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Slot:
+        """The slot of a cluster that another process started, from its record."""
+        return cls(facts["slot"], Path(facts["folder"]), dict(facts["ports"]))
+
     @property
     def project(self) -> str:
         """The name of the Docker Compose project."""
@@ -109,7 +114,7 @@ class Slot:
 
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Leave a record that `status`, `attach` and the clean-up of a dead owner read."""
-        text = json.dumps({"slot": self.number, **facts}, indent=1)
+        text = json.dumps({"slot": self.number, "folder": str(self.folder), **facts}, indent=1)
         unfinished = self.record.with_suffix(".part")
         unfinished.write_text(text)
         unfinished.replace(self.record)
@@ -148,8 +153,9 @@ def records() -> list[dict[str, Any]]:
         try:
             facts = json.loads((folder / "cluster.json").read_text())
         except FileNotFoundError:
-            facts = {"slot": number}  # still starting, or ended while it started
-        found.append({**facts, "folder": str(folder), "held": is_held(number)})
+            # Still starting, or ended while it started.
+            facts = {"slot": number, "folder": str(folder)}
+        found.append({**facts, "held": is_held(number)})
     return found
 
 

@@ -120,23 +120,26 @@ def metadata(address: str, topics: list[str] | None = (), timeout: float = 2) ->
     return ask(address, MetadataRequest(topics=wanted, allow_auto_topic_creation=False), timeout)
 
 
-def diagnose(address: str, timeout: float = 5) -> dict[int, str]:
-    """The living brokers as the first address that answers knows them.
+def answering(address: str, timeout: float = 5) -> str:
+    """Those of several addresses (`HOST:PORT,HOST:PORT`) where a broker answers.
 
-    Where none answers, the error names the first step that failed at the first address: the
+    Where none does, the error names the first step that failed at the first of them: the
     connection, the protocol, or the metadata.
     """
-    failure: CourseError | None = None
-    for one in address.split(","):
+    found, failures = [], []
+    each = [one.strip() for one in address.split(",")]
+    for one in each:
         try:
-            return _steps(one.strip(), timeout)
+            _steps(one, timeout / len(each))
+            found.append(one)
         except CourseError as error:
-            failure = failure or error
-    assert failure is not None
-    raise failure
+            failures.append(error)
+    if not found:
+        raise failures[0]
+    return ",".join(found)
 
 
-def _steps(address: str, timeout: float) -> dict[int, str]:
+def _steps(address: str, timeout: float) -> None:
     with Connection(address, timeout) as connection:
         try:
             connection.ask(
@@ -161,7 +164,6 @@ def _steps(address: str, timeout: float) -> dict[int, str]:
             f"The broker at {address} knows of no living broker.",
             "It has not reached the controller yet, or has lost it.",
         )
-    return brokers(answer)
 
 
 def brokers(answer: Any) -> dict[int, str]:

@@ -165,6 +165,8 @@ class ProcessEngine:
         )
 
     def storage(self, service: str) -> Path | None:
+        if not (self._folder(service) / "server.properties").exists():
+            return None
         folders = self._disks(self.description.service(service))
         common = Path(os.path.commonpath(folders)) if len(folders) > 1 else folders[0]
         return common if common.exists() else None

@@ -1,0 +1,126 @@
+"""Bring a cluster to life, or find one that is alive."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafkalab import compose, engine, places
+from kafkalab.compose import Description
+from kafkalab.engine import Engine
+from kafkalab.engine.watcher import Guard
+from kafkalab.errors import CourseError
+from kafkalab.slot import Slot
+
+EXCEPTION = re.compile(r"(?:^|\s)(?:[\w.]+\.)?(\w+(?:Exception|Error)): (.+)")
+
+
+@dataclass(frozen=True)
+class Launched:
+    """`guard` is None for a cluster that somebody else holds."""
+
+    description: Description
+    engine: Engine
+    slot: Slot
+    guard: Guard | None
+
+
+def start(profile: str, engine_name: str | None, settings: dict[str, str]) -> Launched:
+    """Take a slot and start every service; does not wait for Kafka."""
+    name = engine.chosen(engine_name)
+    slot = Slot.take(compose.published(profile), engine.clean)
+    guard = None
+    try:
+        for note in slot.notes:
+            print(f"{note[0].upper()}{note[1:]}.")
+        (slot.folder / "engine").write_text(name)
+        # Before anything runs: from here on nothing can be left behind.
+        guard = Guard(slot)
+        description = compose.read(profile, slot.ports)
+        running = engine.build(name, description, slot, settings)
+        describe(slot, description, name, guard, os.getpid(), settings)
+        running.up()
+    except BaseException:
+        engine.clean(slot.folder)
+        if guard is not None:
+            guard.dismiss()
+        slot.release()
+        raise
+    return Launched(description, running, slot, guard)
+
+
+def attach(
+    where: str | Path | int, profile: str | None = None, settings: Mapping[str, str] | None = None
+) -> Launched:
+    """A running cluster, by its slot, its folder or its cluster.json."""
+    path = places.state() / f"slot-{where}" if isinstance(where, int) else Path(where)
+    path = path / "cluster.json" if path.is_dir() or isinstance(where, int) else path
+    try:
+        facts = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise CourseError(
+            f"There is no cluster at {path}.",
+            "It was stopped, or never started.",
+            "See what is running: ./course status",
+        ) from None
+    if profile not in (None, facts["profile"]):
+        raise CourseError(
+            f"The running cluster is of the profile {facts['profile']}, not {profile}.",
+            f"KAFKALAB_CLUSTER names {path}.",
+            f"Start the right one (./course up {profile}) or unset KAFKALAB_CLUSTER.",
+        )
+    missing = {n: v for n, v in (settings or {}).items() if facts["settings"].get(n) != v}
+    if missing:
+        raise CourseError(
+            "The running cluster has other settings than are asked for.",
+            f"It lacks {', '.join(f'{name}={value}' for name, value in missing.items())}.",
+            "Unset KAFKALAB_CLUSTER, so that a fresh one starts.",
+        )
+    slot = Slot.of(facts)
+    description = compose.read(facts["profile"], slot.ports)
+    running = engine.build(facts["engine"], description, slot, facts["settings"])
+    if not any(running.state(s.name) in ("running", "paused") for s in description.services):
+        raise CourseError(
+            f"The cluster of slot {slot.number} is not running any more.",
+            "",
+            "See what is running: ./course status",
+        )
+    return Launched(description, running, slot, None)
+
+
+def describe(
+    slot: Slot,
+    description: Description,
+    engine_name: str,
+    guard: Guard,
+    owner: int | None,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Write the slot's cluster.json."""
+    if settings is None:
+        settings = json.loads(slot.record.read_text())["settings"]
+    slot.describe(
+        {
+            "profile": description.profile,
+            "engine": engine_name,
+            "addresses": description.addresses,
+            "owner": owner,
+            "watcher": guard.pid,
+            "since": time.time(),
+            "ports": slot.ports,
+            "settings": settings,
+        }
+    )
+
+
+def last_words(log: str) -> str:
+    """Why a node ended, out of the end of its log."""
+    reasons = [found for line in log.splitlines() if (found := EXCEPTION.search(line))]
+    if reasons:
+        return f"{reasons[-1][1]}: {reasons[-1][2]}"
+    return log.strip().splitlines()[-1] if log.strip() else "It wrote nothing."

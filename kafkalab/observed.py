@@ -1,0 +1,226 @@
+"""What can be asked of a cluster, and what can be waited for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+
+from kafkalab import segments, wire
+from kafkalab.errors import CourseError
+from kafkalab.segments import Batch, Segment
+from kafkalab.survey import BROKER, LATEST, UNSETTLED, NotYet, Survey
+from kafkalab.views import Configs, GroupView, QuorumView, TopicView
+from kafkalab.wait import wait_until
+
+
+class Observed(ABC):
+    """The reading half of `Cluster`. Every view is fresh; none of them changes anything."""
+
+    @property
+    @abstractmethod
+    def brokers(self) -> list[int]:
+        """The ids of the brokers that the profile describes, alive or not."""
+
+    @abstractmethod
+    def _reachable(self) -> Mapping[int, str]:
+        """Addresses of the brokers that may answer, the likeliest to know most first."""
+
+    @abstractmethod
+    def _storage(self, broker: int) -> object:
+        """The folder with a broker's log folders, or None."""
+
+    @cached_property
+    def _survey(self) -> Survey:
+        return Survey(self._reachable)
+
+    # --- Views ---------------------------------------------------------------------------------
+
+    def topics(self, internal: bool = False) -> list[str]:
+        """The names of all topics; Kafka's own only when asked for."""
+        return self._survey.topics(internal)
+
+    def topic(self, name: str) -> TopicView:
+        return self._survey.topic(name)
+
+    def groups(self) -> dict[str, str]:
+        """Name -> state of every group."""
+        return self._survey.groups()
+
+    def group(self, name: str) -> GroupView:
+        return self._survey.group(name)
+
+    def quorum(self) -> QuorumView:
+        return self._survey.quorum()
+
+    def broker_configs(self, broker: int) -> Configs:
+        """Every setting that is in force on a broker."""
+        return self._survey.configs(BROKER, str(broker))
+
+    def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Segment]:
+        """The segment files of one replica, from the disk; of the leader unless told otherwise."""
+        return segments.segments(self._partition_folder(topic, partition, broker))
+
+    def batches(self, topic: str, partition: int, broker: int | None = None) -> list[Batch]:
+        """The batches of one replica, from the disk. Works while the broker is down."""
+        return segments.batches(self._partition_folder(topic, partition, broker))
+
+    # --- Waits ---------------------------------------------------------------------------------
+
+    def wait_for_brokers(self, ids: Iterable[int] | None = None, timeout: float = 30) -> None:
+        """Until the living brokers are exactly these (all of the profile, unless told otherwise).
+
+        Each of them must say so itself. A broker that was killed counts as living until the
+        controller has missed its heartbeats for long enough and fences it.
+        """
+        wanted = set(self.brokers if ids is None else ids)
+        self._wait_for_agreement(wanted, lambda alive: alive == wanted, timeout)
+
+    def wait_for_topic(self, name: str, timeout: float = 15) -> None:
+        """Until every living broker knows this topic and a leader of each of its partitions."""
+        doubt = ["no broker answered"]
+
+        def known() -> bool:
+            reachable, ids = self._reachable(), set()
+            for broker in wire.brokers(self._survey.ask_metadata([])):
+                if broker not in reachable:
+                    continue
+                (topic,) = wire.metadata(reachable[broker], [name]).topics
+                leaders = [p.leader_id for p in topic.partitions]
+                if topic.error_code or not leaders or min(leaders) < 0:
+                    doubt[0] = f"broker {broker} knows the leaders {leaders}"
+                    return False
+                ids.add(topic.topic_id)
+            # A topic that was deleted and made again has another id.
+            doubt[0] = f"brokers know {len(ids)} topics of this name"
+            return len(ids) == 1
+
+        wait_until(
+            known,
+            timeout=timeout,
+            what=f"the topic {name}",
+            seen=lambda: doubt[0],
+            not_yet=UNSETTLED,
+        )
+
+    def wait_for_leader(
+        self,
+        topic: str,
+        partition: int,
+        among: Collection[int] | None = None,
+        timeout: float = 30,
+    ) -> int:
+        """Until the partition has a leader (one of `among`) that acts as one; returns its id."""
+
+        def leader() -> int | None:
+            found = self._partitions(topic)[partition].leader_id
+            if found < 0 or (among is not None and found not in among):
+                raise NotYet(f"the leader is {found if found >= 0 else 'nobody'}")
+            # It is elected before it knows; what it answers about its log tells that it does.
+            told, _ = self._survey.offsets_now([(topic, partition)], LATEST)
+            if not told:
+                raise NotYet(f"leader {found} does not act as one yet")
+            return found + 1  # broker 0 is a leader too
+
+        wanted = "" if among is None else f" among {sorted(among)}"
+        what = f"a leader of {topic} {partition}{wanted}"
+        return wait_until(leader, timeout=timeout, what=what, not_yet=UNSETTLED) - 1
+
+    def wait_for_isr(self, topic: str, size: int, timeout: float = 30) -> None:
+        """Until every partition of the topic has exactly this many in-sync replicas."""
+        seen: dict[int, list[int]] = {}
+
+        def reached() -> bool:
+            seen.update({n: list(p.isr_nodes) for n, p in self._partitions(topic).items()})
+            return all(len(isr) == size for isr in seen.values())
+
+        wait_until(
+            reached,
+            timeout=timeout,
+            what=f"{size} in-sync replicas of each partition of {topic}",
+            seen=lambda: "; ".join(f"partition {n}: {isr}" for n, isr in seen.items()),
+            not_yet=UNSETTLED,
+        )
+
+    def wait_for_group(
+        self,
+        group: str,
+        state: str = "STABLE",
+        members: int | None = None,
+        timeout: float = 30,
+    ) -> GroupView:
+        """Until the group is in this state, with this many members."""
+        last: list[GroupView] = []
+
+        def reached() -> GroupView | None:
+            last[:] = [view := self._survey.group_now(group)]
+            fits = view.state == state.upper() and members in (None, len(view.members))
+            return view if fits else None
+
+        count = "" if members is None else f" with {members} members"
+        return wait_until(
+            reached,
+            timeout=timeout,
+            what=f"the group {group} to be {state.upper()}{count}",
+            seen=lambda: (
+                f"{last[0].state} with {len(last[0].members)} members" if last else "no answer"
+            ),
+            not_yet=UNSETTLED,
+        )
+
+    def _wait_for_agreement(
+        self, of: Collection[int], fits: Callable[[set[int]], bool], timeout: float
+    ) -> None:
+        """Until each of these brokers answers with a set of living brokers that fits."""
+        doubts = dict.fromkeys(sorted(of), "not asked")
+
+        def agreed() -> bool:
+            for broker in list(doubts):
+                address = self._reachable().get(broker)
+                if address is None:
+                    doubts[broker] = "stands still"
+                    continue
+                try:
+                    alive = set(wire.brokers(wire.metadata(address, [], timeout=1)))
+                except UNSETTLED as error:
+                    doubts[broker] = str(error).splitlines()[0]
+                    continue
+                if fits(alive):
+                    del doubts[broker]
+                else:
+                    doubts[broker] = f"knows of {sorted(alive)}"
+            return not doubts
+
+        wait_until(
+            agreed,
+            timeout=timeout,
+            what=f"the brokers {', '.join(map(str, sorted(of)))}",
+            seen=lambda: "; ".join(f"broker {b}: {why}" for b, why in doubts.items()),
+            every=0.02,
+        )
+
+    def _partitions(self, topic: str) -> dict[int, object]:
+        described = self._survey.describe_now(topic)
+        if described is None:
+            raise NotYet(f"there is no topic {topic}")
+        return {p.partition_index: p for p in described.partitions}
+
+    def _partition_folder(self, topic: str, partition: int, broker: int | None) -> object:
+        """Of one broker, or of the leader, or of whoever has a replica."""
+        if broker is not None:
+            candidates = [broker]
+        else:
+            candidates = sorted(self.brokers, key=lambda b: b != self._leader(topic, partition))
+        for candidate in candidates:
+            storage = self._storage(candidate)
+            folder = storage and segments.partition_folder(storage, topic, partition)
+            if folder:
+                return folder
+        who = "No broker" if broker is None else f"Broker {broker}"
+        raise CourseError(f"{who} has a replica of {topic} {partition} on its disk.")
+
+    def _leader(self, topic: str, partition: int) -> int | None:
+        try:
+            return self._partitions(topic)[partition].leader_id
+        except (*UNSETTLED, KeyError):
+            return None
