@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
+from itertools import chain, count
 
 from kafkalab import segments, wire
 from kafkalab.errors import CourseError
@@ -42,6 +43,15 @@ class Observed(ABC):
 
     def topic(self, name: str) -> TopicView:
         return self._survey.topic(name)
+
+    def unused(self, name: str) -> str:
+        """The name, or `name-2`, `name-3`, … where there is such a topic already.
+
+        With it a cell that fills a topic can be run again: it gets an empty one.
+        """
+        taken = self.topics(internal=True)
+        names = chain([name], (f"{name}-{number}" for number in count(2)))
+        return next(free for free in names if free not in taken)
 
     def groups(self) -> dict[str, str]:
         """Name -> state of every group."""
