@@ -95,6 +95,7 @@ class Course:
             make = notebooks.student_notebook if page.lab else notebooks.solution_notebook
             notebook = make(text, script.path, contents.navigation(page, pages))
             made[page.notebook] = notebooks.to_text(notebook)
+        made[contents.CONTENTS] = contents.contents(pages)
         readme = (self.root / "README.md").read_text("utf-8")
         made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
         plan = (self.root / "lessons" / "outline.md").read_text("utf-8")

@@ -10,6 +10,7 @@ from tools.percent import Script
 QUESTION = re.compile(r"[^.?!\n]*\?")
 MINUTES = re.compile(r"\b(\d+) minutes\b")
 NEEDS = re.compile(r"\bNeeds\b(.*)")
+CONTENTS = PurePosixPath("notebooks", "README.md")
 TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
 
 
@@ -61,7 +62,7 @@ def navigation(page: Page, pages: list[Page]) -> str:
     parts = []
     if here > 0:
         parts.append(f"Previous: {_link(page, row[here - 1])}")
-    parts.append("[Contents](../README.md#lessons)")
+    parts.append(f"[Contents]({'../notebooks/' if page.lab else ''}{CONTENTS.name})")
     if here + 1 < len(row):
         parts.append(f"Next: {_link(page, row[here + 1])}")
     lines = ["---", " · ".join(parts)]
@@ -76,14 +77,20 @@ def navigation(page: Page, pages: list[Page]) -> str:
     return "\n".join(lines)
 
 
-def table(pages: list[Page]) -> str:
-    """The tables of lessons and labs, in Markdown, as they stand in the README."""
+def contents(pages: list[Page]) -> str:
+    """The page that the navigation leads to. It is copied with the notebooks for each learner."""
+    note = "<!-- Made by ./course build from the scripts in lessons/. -->"
+    return f"{note}\n\n# Contents\n\n{table(pages, '../')}\n"
+
+
+def table(pages: list[Page], root: str = "") -> str:
+    """The tables of lessons and labs, in Markdown; `root` leads to the root of the repository."""
     lessons = [page for page in pages if not page.lab]
     labs = [page for page in pages if page.lab]
     lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
-    lines += [_row(page, page.question) for page in lessons]
+    lines += [_row(page, page.question, root) for page in lessons]
     lines += ["", "| | lab | builds on | minutes |", "|---|---|---|---|"]
-    lines += [_row(page, ", ".join(page.needs)) for page in labs]
+    lines += [_row(page, ", ".join(page.needs), root) for page in labs]
     return "\n".join(lines)
 
 
@@ -96,8 +103,8 @@ def put_table(readme: str, pages: list[Page]) -> str:
     return f"{before}{begin}\n{table(pages)}\n{end}{after}"
 
 
-def _row(page: Page, told: str) -> str:
-    return f"| {page.number} | [{page.title}]({page.notebook}) | {told} | {page.minutes} |"
+def _row(page: Page, told: str, root: str) -> str:
+    return f"| {page.number} | [{page.title}]({root}{page.notebook}) | {told} | {page.minutes} |"
 
 
 def _link(page: Page, other: Page) -> str:

@@ -80,12 +80,22 @@ def _comments(cell: Cell) -> Iterator[tuple[int, str]]:
 
 
 def _sentences(cell: Cell) -> Iterator[tuple[int, str]]:
-    """Strings of four words or more: titles of charts, what is waited for, text alternatives."""
+    """Strings of four words or more: titles of charts, what is waited for, text alternatives.
+
+    Not what is compared or searched: those are the words of a program.
+    """
+    searched = {
+        inner
+        for node in ast.walk(cell.tree)
+        if isinstance(node, ast.Compare) or ast.unparse(getattr(node, "func", node))[:3] == "re."
+        for inner in ast.walk(node)
+    }
     for node in ast.walk(cell.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            for line in node.value.split("\n"):
-                if len(line.split()) >= SENTENCE:
-                    yield cell.line + node.lineno - 1, line
+        if node in searched or not isinstance(node, ast.Constant):
+            continue
+        for line in str(node.value).split("\n") if isinstance(node.value, str) else []:
+            if len(line.split()) >= SENTENCE:
+                yield cell.line + node.lineno - 1, line
 
 
 def wrong_words(script: Script, words: list[Word]) -> Iterator[Problem]:

@@ -64,12 +64,12 @@ def test_committed_notebooks_hold_no_outputs(course: Course) -> None:
 
 def test_every_link_between_the_pages_resolves(course: Course) -> None:
     for path, text in course.products().items():
-        if path.suffix != ".ipynb":
-            continue
-        for cell in json.loads(text)["cells"]:
-            if cell["cell_type"] == "markdown":
-                for target in broken_links("".join(cell["source"]), (course.root / path).parent):
-                    raise AssertionError(f"{path}: no such file: {target}; mend the link")
+        prose = text
+        if path.suffix == ".ipynb":
+            cells = json.loads(text)["cells"]
+            prose = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+        for target in broken_links(prose, (course.root / path).parent):
+            raise AssertionError(f"{path}: no such file: {target}; mend the link")
 
 
 def broken_links(text: str, folder: Path) -> list[str]:

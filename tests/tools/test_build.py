@@ -36,7 +36,12 @@ def paths(problems: list) -> list[str]:
 
 def test_a_build_writes_what_a_check_misses_and_nothing_twice(course: Course) -> None:
     missing = course.differences()
-    assert paths(missing) == ["notebooks/00_title.ipynb", "labs/lab00_title.ipynb", "README.md"]
+    assert paths(missing) == [
+        "notebooks/00_title.ipynb",
+        "labs/lab00_title.ipynb",
+        "notebooks/README.md",
+        "README.md",
+    ]
     assert str(missing[0]) == (
         "notebooks/00_title.ipynb:1: is missing; it is made from lessons/notebooks/00_title.py; "
         "run ./course build"
@@ -69,7 +74,7 @@ def test_a_notebook_goes_with_its_script(course: Course) -> None:
     )
     assert "notebooks/00_title.ipynb" in paths(course.differences())
     course.write()
-    assert [path.name for path in course.root.glob("notebooks/*")] == ["00_name.ipynb"]
+    assert [path.name for path in course.root.glob("notebooks/*.ipynb")] == ["00_name.ipynb"]
     assert course.differences() == []
 
 

@@ -49,14 +49,14 @@ def test_minutes_are_no_lesson() -> None:
 
 def test_navigation_leads_back_on_and_across() -> None:
     assert contents.navigation(START, PAGES) == (
-        "---\n[Contents](../README.md#lessons) · Next: [01 One broker](01_broker.ipynb)\n\n"
+        "---\n[Contents](README.md) · Next: [01 One broker](01_broker.ipynb)\n\n"
         "Lab: [Lab 01 Topics](../labs/lab01_topics.ipynb)"
     )
     assert contents.navigation(BROKER, PAGES).startswith(
         "---\nPrevious: [00 Start](00_start.ipynb)"
     )
     assert contents.navigation(LAB, PAGES) == (
-        "---\n[Contents](../README.md#lessons)\n\n"
+        "---\n[Contents](../notebooks/README.md)\n\n"
         "Lessons: [00 Start](../notebooks/00_start.ipynb), "
         "[01 One broker](../notebooks/01_broker.ipynb)"
     )
@@ -71,6 +71,12 @@ def test_the_table_stands_between_its_marks_and_nothing_else_changes() -> None:
     assert "| 01 | [One broker](notebooks/01_broker.ipynb) | Is it safe? | 25 |" in new
     assert "| 01 | [Topics](labs/lab01_topics.ipynb) | 00, 01 | 40 |" in new
     assert contents.put_table(new, PAGES) == new
+
+
+def test_the_contents_lead_to_both_folders() -> None:
+    page = contents.contents(PAGES)
+    assert "[One broker](../notebooks/01_broker.ipynb)" in page
+    assert "[Topics](../labs/lab01_topics.ipynb)" in page
 
 
 def test_a_readme_without_marks_is_said_so() -> None:
