@@ -58,6 +58,8 @@ class Run:
     """Cells of the master that did not run: names, for the teacher."""
     ended: CellState | None = None
     """The state in which the kernel was lost."""
+    spent: float = 0.0
+    """Seconds that cells took; checks do not count against the limit of the run."""
     client: GradingClient | None = None
 
     @property
@@ -129,10 +131,13 @@ class GradingClient(PapermillNotebookClient):
     def _run_cell(self, cell: NotebookNode, index: int) -> None:
         task = task_number(cell.id)
         self.asked.at_cell(task)
+        if self.asked.is_alive and self.asked.spent >= self.asked.limits.run:
+            self._stop_run()
         if self.asked.is_alive:
             started = time.monotonic()
             state, error = run_sync(self._execute)(cell, index)
             seconds = round(time.monotonic() - started, 3)
+            self.asked.spent += seconds
             cell.outputs = capped(joined(cell.outputs))
             result = CellState(state, plain_output(cell.outputs), error, seconds)
             if self.asked.kernel.exit_code is not None:
@@ -144,33 +149,43 @@ class GradingClient(PapermillNotebookClient):
         elif result.state is not Outcome.RAN:
             self.asked.trouble.append(f"{cell.source.strip().splitlines()[0][:80]}: {result.error}")
 
+    def _stop_run(self) -> None:
+        self.asked.kernel.kill()
+        words = f"the whole notebook took longer than {self.asked.limits.run:g} s"
+        self.asked.ended = CellState(Outcome.TIMEOUT, error=words)
+
     async def _execute(self, cell: NotebookNode, index: int) -> tuple[Outcome, str]:
         """Run a cell; its outcome, and the error in words."""
         cell.outputs = []
         self.clear_before_next_output = False
+        limit = min(self.asked.limits.cell, self.asked.limits.run - self.asked.spent)
         message = self.kc.execute(cell.source, allow_stdin=False, stop_on_error=False)
         output = asyncio.ensure_future(self._async_poll_output_msg(message, cell, index))
         try:
-            reply, is_late = await self._reply(message, self.asked.limits.cell)
+            reply, is_late = await self._reply(message, limit)
             if reply is not None:
                 await asyncio.wait({output}, timeout=GRACE)
         finally:
             output.cancel()
             await asyncio.gather(output, return_exceptions=True)
-        return self._outcome(reply, is_late)
+        return self._outcome(reply, is_late, limit)
 
-    def _outcome(self, reply: dict[str, Any] | None, is_late: bool) -> tuple[Outcome, str]:
-        limits = self.asked.limits
+    def _outcome(
+        self, reply: dict[str, Any] | None, is_late: bool, limit: float
+    ) -> tuple[Outcome, str]:
         if self.is_flooded:
-            words = f"printed more than {limits.output / 1e6:g} MB"
+            words = f"printed more than {self.asked.limits.output / 1e6:g} MB"
             return Outcome.OUTPUT_LIMIT, words
         if is_late:
-            return Outcome.TIMEOUT, f"took longer than {limits.cell:g} s"
+            return Outcome.TIMEOUT, f"took longer than {limit:g} s"
         if reply is None and self.asked.kernel.exit_code == 0:
-            return Outcome.STUDENT_EXIT, "exit() ended the kernel"
+            return Outcome.STUDENT_EXIT, "the kernel ended itself with exit code 0"
         if reply is None:
             return Outcome.KERNEL_DIED, death(self.asked.kernel.exit_code)
         content = reply["content"]
+        if any(part.get("source") == "ask_exit" for part in content.get("payload") or []):
+            self.asked.kernel.kill()  # it is about to end anyway; now it always does so here
+            return Outcome.STUDENT_EXIT, "exit() ended the kernel"
         if content.get("status") == "ok":
             return Outcome.RAN, ""
         name = str(content.get("ename", content.get("status")))

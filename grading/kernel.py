@@ -90,6 +90,7 @@ class Kernel:
         process = self.manager.provisioner and self.manager.provisioner.process
         if process and process.poll() is None:
             process.kill()
+            process.wait()
 
     def close(self) -> None:
         """Kill, close the sockets, remove the folder."""

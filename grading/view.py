@@ -14,6 +14,7 @@ from kafkalab.wait import WaitTimeout, wait_until
 if TYPE_CHECKING:
     from kafkalab.cluster import Cluster
 
+MOST_IN_SNAPSHOT = 20
 A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
 
 
@@ -131,6 +132,22 @@ class ClusterView:
     def forget(self) -> None:
         """Read logs afresh from here on: the notebook went on."""
         self._logs.clear()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Topics and groups in short, as evidence."""
+        topics = [self._cluster.topic(name) for name in self.topics()[:MOST_IN_SNAPSHOT]]
+        groups = [self._cluster.group(name) for name in self.groups()[:MOST_IN_SNAPSHOT]]
+        return {
+            "topics": {
+                topic.name: {
+                    "partitions": len(topic.partitions),
+                    "replicas": len(topic.partitions[0].replicas) if topic.partitions else 0,
+                    "records": topic.records,
+                }
+                for topic in topics
+            },
+            "groups": {group.name: {"state": group.state} for group in groups},
+        }
 
     def _records(self, topic: str, isolation: str, limit: int) -> Iterator[Record]:
         from kafka import TopicPartition

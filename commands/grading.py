@@ -1,0 +1,213 @@
+"""`./course check`, `grade`, `verify`, `report`: from a notebook to points."""
+
+import json as json_format
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from grading import definition
+from grading.definition import Definition
+from grading.lightly import without_web_grammar
+from grading.outcome import IN_WORDS, OURS, Outcome
+from kafkalab.errors import CourseError
+
+if TYPE_CHECKING:
+    from grading.record import Record
+    from grading.run import Progress
+
+without_web_grammar()
+
+COURSE = Path("work", "grades")
+FAULTS = 3  # exit code: the grader could not judge all of it. Marks never change the exit code.
+LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_iris.")]
+Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
+Out = Annotated[Path, typer.Option(help="The course folder: records, pages, the secret of seeds.")]
+Json = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
+EngineName = Annotated[
+    Literal["process", "docker"] | None,
+    typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
+]
+
+
+def check(
+    notebook: Annotated[Path, typer.Argument(help="Your notebook.")], engine: EngineName = None
+) -> None:
+    """Check your own lab as it will be graded: a fresh kernel, the public checks, a hint."""
+    from grading import own
+
+    _choose(engine)
+    console = Console(soft_wrap=True)
+    with console.status("starting") as status:
+        verdict, notes = own.check(notebook, status.update)
+    for note in notes:
+        console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
+    for line in verdict.lines:
+        says = f": {'; '.join(line.says())}" if line.says() else ""
+        text = f"{line.sign} {line.check.task} {line.check.title} ({line.points}){says}"
+        console.print(escape(text), highlight=False)
+    console.print(f"{verdict.points} points{verdict.hidden}", highlight=False)
+    if verdict.hint:
+        task = next(line.check.task for line in verdict.lines if line.result.outcome not in
+                    OURS | {Outcome.PASS})  # fmt: skip
+        console.print(f"\nNext, task {task}: {escape(verdict.hint)}", highlight=False)
+    if any(line.result.outcome in OURS for line in verdict.lines):
+        raise typer.Exit(FAULTS)
+
+
+def grade(
+    lab: LabName,
+    path: Annotated[Path, typer.Argument(help="A notebook, a folder or a zip of hand-ins.")],
+    jobs: Jobs = 1,
+    rerun: Annotated[bool, typer.Option("--rerun", help="Run also what is graded.")] = False,
+    out: Out = COURSE,
+    json: Json = False,
+    engine: EngineName = None,
+) -> None:
+    """Grade hand-ins. A run that was cut off goes on where it stopped.
+
+    Exit code 3 if a fault of the grader left a hand-in without points.
+    """
+    from grading import report
+    from grading.intake import collect
+    from grading.record import Store
+    from grading.run import Batch, plan
+    from grading.seed import course_secret
+
+    _choose(engine)
+    graded = definition.load(lab)
+    intake = collect(path, graded.name)
+    store = Store(out, graded.name)
+    work, records = plan(graded, intake.submissions, store, course_secret(out), rerun)
+    console = Console(stderr=json, soft_wrap=True)
+    for line in intake.ignored:
+        console.print(f"[yellow]left aside[/] {escape(line)}", highlight=False)
+    if records:
+        console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
+    board = Board(console, len(work))
+    with board.live:
+        records += Batch(graded, store, board.watch).run(work, jobs)
+    page = report.write(graded, store)
+    records.sort(key=lambda record: record.student)
+    if json:
+        json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)
+    else:
+        _print_class(console, graded, records)
+        console.print(f"The class table is {page}", highlight=False)
+    if any(record.outcome in OURS for record in records):
+        raise typer.Exit(FAULTS)
+
+
+def verify(
+    lab: LabName,
+    repeat: Annotated[int, typer.Option(min=1, help="Prove it so often; counts flakes.")] = 1,
+    jobs: Jobs = 1,
+    json: Json = False,
+    engine: EngineName = None,
+) -> None:
+    """Prove that a lab judges rightly.
+
+    The reference reaches all points, the blank notebook its floor; each wrong answer fails the
+    checks that it names, and beyond them only those that it says may fail as well; every check is
+    failed by some wrong answer.
+    """
+    from grading.verify import verify as prove
+
+    _choose(engine)
+    proven = definition.load(lab)
+    console = Console(stderr=json, soft_wrap=True)
+    board = Board(console, None)
+    with board.live:
+        proof = prove(proven, repeat, jobs, board.watch)
+    if json:
+        json_format.dump(asdict(proof), sys.stdout, indent=1)
+    if repeat > 1:
+        table = Table("check", "as expected", title=f"{repeat} repeats")
+        for name, tally in proof.checks.items():
+            table.add_row(name, f"{tally.right} of {tally.all}")
+        console.print(table)
+    for problem in proof.problems:
+        console.print(f"[red]wrong[/] {escape(problem)}", highlight=False)
+    runs = len(proof.records)
+    if proof.problems:
+        console.print(f"{proven.name} is not proven: {len(proof.problems)} to mend.")
+        raise typer.Exit(1)
+    console.print(f"{proven.name} is proven: {len(proof.checks)} checks in {runs} runs.")
+
+
+def report(lab: LabName, out: Out = COURSE) -> None:
+    """Write the pages of students and the class table from the records."""
+    from grading import report as pages
+    from grading.record import Store
+
+    graded = definition.load(lab)
+    store = Store(out, graded.name)
+    if not store.class_keys():
+        raise CourseError(
+            f"Nothing of {graded.name} is graded in {out}.", "", f"Run ./course grade {lab} PATH"
+        )
+    console = Console(soft_wrap=True)
+    console.print(str(pages.write(graded, store)), highlight=False)
+
+
+class Board:
+    """A line for each slot while a batch runs, a line for each hand-in that is done."""
+
+    def __init__(self, console: Console, total: int | None) -> None:
+        self.console = console
+        self.total = total
+        self.done = 0
+        self.slots: dict[int, str] = {}
+        self.live = Live(console=console, refresh_per_second=4, transient=True)
+
+    def watch(self, progress: "Progress") -> None:
+        """Called from the threads of the slots."""
+        if progress.record is not None:
+            self.done += 1
+            of = "" if self.total is None else f" of {self.total}"
+            self.console.print(f"{self.done}{of} {_line(progress.record)}", highlight=False)
+        event = progress.event
+        words = {"start": "begins", "checks": "checked", "end": ""}.get(event["event"])
+        if event["event"] == "cell":
+            words = f"task {event['task']}" if event["task"] else "set-up"
+        self.slots[progress.slot] = f"{escape(progress.student)}: {words}" if words else "free"
+        lines = [f"slot {number}  {text}" for number, text in sorted(self.slots.items())]
+        self.live.update("\n".join(lines))
+
+
+def _line(record: "Record") -> str:
+    from grading.run import overhead
+
+    colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
+    points = f"{_number(record.reached)} of {_number(record.full)}"
+    beyond = overhead(record)
+    took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
+    return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
+
+
+def _print_class(console: Console, lab: Definition, records: "list[Record]") -> None:
+    table = Table("student", "outcome", "points", title=lab.title)
+    for record in records:
+        points = f"{_number(record.reached)} of {_number(record.full)}"
+        words = record.outcome if not record.why else f"{record.outcome}: {record.why[:60]}"
+        table.add_row(escape(record.student), escape(words), points)
+    console.print(table)
+    outcomes = [record.outcome for record in records]
+    counted = ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
+    console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
+
+
+def _number(points: float | None) -> str:
+    return "?" if points is None else f"{points:g}"
+
+
+def _choose(engine: str | None) -> None:
+    if engine:
+        os.environ["KAFKALAB_ENGINE"] = engine  # clusters and kernels inherit it
