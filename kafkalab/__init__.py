@@ -9,6 +9,7 @@ from typing import Any
 _WHERE = {
     "Cluster": "kafkalab.cluster",
     "CourseError": "kafkalab.errors",
+    "Prediction": "kafkalab.prediction",
     "WaitTimeout": "kafkalab.wait",
     "wait_until": "kafkalab.wait",
 }
