@@ -77,7 +77,7 @@ FAILURES = (
 
 def explain(said: str) -> CourseError:
     """What docker wrote, as an error that says what to do."""
-    last = said.strip().splitlines()[-1] if said.strip() else "It wrote nothing."
+    last = said.strip().splitlines()[-1] if said.strip() else "nothing"
     for pattern, what, why, mend in FAILURES:
         if found := re.search(pattern, said, re.IGNORECASE | re.DOTALL):
             groups = [group for group in found.groupdict().values() if group]
