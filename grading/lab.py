@@ -57,7 +57,7 @@ class Lab:
         if lab.profile != NO_CLUSTER:
             from kafkalab.cluster import Cluster
 
-            cluster = Cluster.start(lab.profile, settings=lab.settings or None)
+            cluster = Cluster.start(lab.profile, settings=lab.settings)
             if SEED not in os.environ:
                 from grading.sweep import sweep
 

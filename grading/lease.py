@@ -37,8 +37,8 @@ class Lease:
         if self.cluster is None:
             from kafkalab.cluster import Cluster
 
-            self.cluster = Cluster.start(self.lab.profile, settings=self.lab.settings or None)
-        return str(self.cluster.slot.folder / "cluster.json")
+            self.cluster = Cluster.start(self.lab.profile, settings=self.lab.settings, beside=True)
+        return str(self.cluster.slot.record)
 
     def give_back(self, is_sound: bool = True) -> None:
         """Put the cluster in order for the next attempt, or drop it."""

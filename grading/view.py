@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +94,8 @@ class ClusterView:
         self._wait_for(name, self.topics, "topic")
         return self._cluster.topic(name)
 
-    def groups(self) -> list[str]:
-        """The names of all consumer groups."""
+    def groups(self) -> dict[str, str]:
+        """Name -> state of all consumer groups."""
         return self._cluster.groups()
 
     def group(self, name: str):
@@ -136,17 +136,16 @@ class ClusterView:
     def snapshot(self) -> dict[str, Any]:
         """Topics and groups in short, as evidence."""
         topics = [self._cluster.topic(name) for name in self.topics()[:MOST_IN_SNAPSHOT]]
-        groups = [self._cluster.group(name) for name in self.groups()[:MOST_IN_SNAPSHOT]]
         return {
             "topics": {
                 topic.name: {
                     "partitions": len(topic.partitions),
                     "replicas": len(topic.partitions[0].replicas) if topic.partitions else 0,
-                    "records": topic.records,
+                    "records": [partition.records for partition in topic.partitions],
                 }
                 for topic in topics
             },
-            "groups": {group.name: {"state": group.state} for group in groups},
+            "groups": dict(list(self.groups().items())[:MOST_IN_SNAPSHOT]),
         }
 
     def _records(self, topic: str, isolation: str, limit: int) -> Iterator[Record]:
@@ -181,9 +180,9 @@ class ClusterView:
             reader.close()
         return iter(sorted(found, key=lambda record: (record.partition, record.offset)))
 
-    def _wait_for(self, name: str, known: Callable[[], list[str]], kind: str) -> None:
+    def _wait_for(self, name: str, known: Callable[[], Iterable[str]], kind: str) -> None:
         try:
             wait_until(lambda: name in known(), timeout=A_MOMENT, what=f"the {kind} {name}")
         except WaitTimeout:
-            others = ", ".join(known()[:8])
+            others = ", ".join(list(known())[:8])
             raise Unseen(f"there is no {kind} {name} (there: {others or 'none'})") from None

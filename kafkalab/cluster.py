@@ -21,7 +21,7 @@ from kafkalab.wait import WaitTimeout, wait_until
 
 RUNNING = ("running", "paused")
 
-# The clusters that this process started and has not closed, by profile.
+# The clusters that this process started and has not closed, by profile (and slot, where several).
 _OPEN: dict[str, Cluster] = {}
 
 
@@ -50,22 +50,23 @@ class Cluster(Observed):
         engine: str | None = None,
         settings: Mapping[str, object] | None = None,
         timeout: float = 60,
+        beside: bool = False,
     ) -> Cluster:
         """Start the cluster that docker-compose.yml describes under this name.
 
         `settings` are broker settings on top of the file's. Returns when every broker knows that
         all of them are there. A cluster of this profile that the same process started before (a
-        cell that is run again) is closed first. With KAFKALAB_CLUSTER set, the running cluster
-        that it names is used instead.
+        cell that is run again) is closed first, unless the new one is to run `beside` it. With
+        KAFKALAB_CLUSTER set, the running cluster that it names is used instead.
         """
         began = time.monotonic()
         chosen = {name: _property(value) for name, value in (settings or {}).items()}
         if record := os.environ.get("KAFKALAB_CLUSTER"):
             return cls(launch.attach(Path(record), profile, chosen))
-        if profile in _OPEN:
+        if profile in _OPEN and not beside:
             _OPEN[profile].close()
         cluster = cls(launch.start(profile, engine, chosen))
-        _OPEN[profile] = cluster
+        _OPEN[f"{profile} in slot {cluster.slot.number}" if beside else profile] = cluster
         try:
             cluster._wait_for_start(timeout)
         except BaseException:
@@ -85,7 +86,7 @@ class Cluster(Observed):
             launch.describe(self.slot, self.description, self.engine_name, self._guard, owner=None)
             self._guard.keep()
             self._guard = None
-            _OPEN.pop(self.profile, None)
+            self._leave()
 
     def close(self) -> None:
         """Stop everything that this cluster runs and forget its data. Safe to call twice.
@@ -95,13 +96,17 @@ class Cluster(Observed):
         if self._engine is None:
             return
         clients.close_all(self.addresses.values())
-        if _OPEN.get(self.profile) is self:
-            del _OPEN[self.profile]
+        self._leave()
         if self._guard is not None:
             self._engine.down()
             self._guard.dismiss()
             self.slot.release()
         self._engine = None
+
+    def _leave(self) -> None:
+        """No longer one of those that this process has to close."""
+        for name in [name for name, cluster in _OPEN.items() if cluster is self]:
+            del _OPEN[name]
 
     def __enter__(self) -> Cluster:
         return self
