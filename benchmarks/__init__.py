@@ -1,0 +1,1 @@
+"""Measurements of what the course promises. They print figures; they judge nothing."""
