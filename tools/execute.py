@@ -83,6 +83,8 @@ def run(
                     progress_bar=False,
                     timeout_func=seconds_for,
                     config=KERNEL_SETTINGS,
+                    # the kernel reports each shutdown as an error
+                    extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
                 )
         except PapermillExecutionError as error:
             problem = f"{_place(script, error.cell_index)}: {error.ename}: {error.evalue}".strip()
