@@ -55,7 +55,10 @@ def main(stamp: str) -> None:
         if moved or UNFINISHED.exists() or not _runs():
             _make()
         UNFINISHED.touch()
-        _say("Installing the packages of the course (once; some 450 MB to fetch).")
+        if before and not moved:
+            _say("The list of packages changed; installing what is new.")
+        else:
+            _say("Installing the packages of the course (once; some 450 MB to fetch).")
         _pip("install", "--editable", f"{HERE}[dev]")
         STAMP.write_text(stamp, "utf-8")
         UNFINISHED.unlink()

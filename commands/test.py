@@ -8,7 +8,7 @@ import typer
 
 from kafkalab.places import repository
 
-NOT_QUICK = ("cluster", "spark", "docker", "browser")
+NOT_QUICK = ("cluster", "spark", "docker", "browser", "slow")
 
 
 def test(

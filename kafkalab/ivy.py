@@ -5,6 +5,7 @@ of the house can be named by KAFKALAB_IVY_SETTINGS. Java trusts neither the cert
 proxies that pip was told about; both are handed over here, or a company network stops the course.
 """
 
+import contextlib
 import os
 import ssl
 import subprocess
@@ -34,6 +35,14 @@ class NoNetwork(CourseError):
 
 class DiskFull(CourseError):
     """No room for what has to be fetched."""
+
+    @classmethod
+    def at(cls, folder: Path) -> "DiskFull":
+        return cls(
+            "The disk is too full for the Java packages of the course.",
+            f"They take 70 MB in {folder}.",
+            "Make room, or let KAFKALAB_CACHE name a folder on another disk. Then: ./course setup",
+        )
 
 
 @dataclass(frozen=True, order=True)
@@ -98,16 +107,10 @@ def fetch(
             pass_fds=inherit,
         )
         try:
-            while True:
-                seen(sum(f.stat().st_size for f in (work / "ivy").rglob("*.*") if f.is_file()))
-                try:
+            while process.poll() is None:
+                seen(fetched(work))
+                with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=0.2)
-                    break
-                except subprocess.TimeoutExpired:
-                    continue
-        except FileNotFoundError:
-            # A partial file was renamed between being listed and being measured.
-            process.wait()
         finally:
             if process.poll() is None:
                 process.terminate()
@@ -126,6 +129,17 @@ def cached(path: Path) -> Artifact:
     described = (found.stem.removeprefix("ivy-") for found in path.parents[1].glob("ivy-*.xml"))
     version = max((v for v in described if f"{rest}-".startswith(f"{v}-")), key=len, default=rest)
     return Artifact(group, name, version, rest[len(version) + 1 :], kind)
+
+
+def fetched(work: Path) -> int:
+    """How many bytes an attempt in `work` has brought so far."""
+    total = 0
+    for folder, _, files in os.walk(work / "ivy"):
+        for file in files:
+            # Ivy renames a file when it is whole, perhaps at this moment.
+            with contextlib.suppress(FileNotFoundError):
+                total += os.path.getsize(os.path.join(folder, file))  # noqa: PTH118, PTH202
+    return total
 
 
 def _module(artifacts: Sequence[Artifact], transitive: bool) -> str:
@@ -208,11 +222,7 @@ def _reason(log: Path) -> CourseError:
     text = log.read_text("utf-8", errors="replace")
     again = "Try again: ./course setup"
     if "No space left" in text or "quota exceeded" in text or "File too large" in text:
-        return DiskFull(
-            "The disk is full, so the Java packages were not fetched.",
-            f"They are collected in {log.parent}.",
-            "Make room, or let KAFKALAB_CACHE name a folder on another disk. Then: ./course setup",
-        )
+        return DiskFull.at(log.parent)
     if "PKIX" in text or "SSLHandshake" in text:
         return NoNetwork(
             "The registry of Java packages answered with a certificate that is not trusted here.",

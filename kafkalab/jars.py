@@ -1,15 +1,9 @@
 """The Java archives of the course: fetched once, verified, kept in the cache of this machine.
 
 jars.json holds, for every set, the roots that were asked for and each file with its exact
-coordinate, SHA-256 and size. To change a set, edit its roots and run
-
-    python -m kafkalab.jars --renew [SET ...]
-
-which resolves the roots with all they need and writes the files anew. Review the difference: it is
-what every learner's machine will run.
+coordinate, SHA-256 and size. To change a set, edit its roots and run `python -m tools.renew_jars`.
 """
 
-import argparse
 import contextlib
 import errno
 import fcntl
@@ -17,10 +11,8 @@ import functools
 import hashlib
 import json
 import os
-import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,11 +144,8 @@ def _complete(name: str, folder: Path, wanted: Sequence[Jar], lock: int) -> None
     missing = [jar for jar in wanted if not intact(folder / jar.artifact.file_name, jar)]
     if missing and folder.exists():
         first, more = missing[0].artifact.file_name, len(missing) - 1
-        print(
-            f"{first}{f' and {more} more files of {name}' if more else ''} missing or damaged; "
-            "fetching again what is needed.",
-            file=sys.stderr,
-        )
+        named = f"{first} and {more} more of {name} are" if more else f"{first} is"
+        print(f"{named} missing or damaged; fetching again.", file=sys.stderr)
     try:
         if missing:
             work = folder.parent / f".fetch-{name}"
@@ -166,24 +155,29 @@ def _complete(name: str, folder: Path, wanted: Sequence[Jar], lock: int) -> None
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise ivy.DiskFull(
-            f"The disk is full, so the Java packages of {name} were not stored.",
-            f"They go into {folder.parent}.",
-            "Make room, or let KAFKALAB_CACHE name a folder on another disk. Then: ./course setup",
-        ) from error
+        raise ivy.DiskFull.at(folder.parent) from error
 
 
 def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Path]:
     total = sum(jar.size for jar in missing)
+    if not _room(work, total):
+        raise ivy.DiskFull.at(work.parent)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(f"Fetching Java packages: {name}", total=total)
-        paths = ivy.fetch(
-            [jar.artifact for jar in missing],
-            work,
-            inherit=[lock],
-            seen=lambda size: progress.update(task, completed=min(size, total)),
-        )
+        try:
+            paths = ivy.fetch(
+                [jar.artifact for jar in missing],
+                work,
+                inherit=[lock],
+                seen=lambda size: progress.update(task, completed=min(size, total)),
+            )
+        except CourseError as error:
+            # Ivy's own words for a full disk do not get through: its log is on that disk.
+            if not _room(work, total):
+                raise ivy.DiskFull.at(work.parent) from error
+            raise
+        progress.update(task, completed=total)
     by_name = {path.name: path for path in paths}
     result = {}
     for jar in missing:
@@ -200,36 +194,5 @@ def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Pa
     return result
 
 
-def renew(chosen: list[str]) -> None:
-    """Resolve the roots of the sets again and write the lock file."""
-    import pyspark
-
-    spark = [path.name for path in (Path(pyspark.__file__).parent / "jars").glob("*.jar")]
-    sets = json.loads(LOCK_FILE.read_text("utf-8"))
-    for name in chosen or list(sets):
-        roots = [ivy.Artifact.parse(root) for root in sets[name]["roots"]]
-        with tempfile.TemporaryDirectory() as work:
-            files = []
-            for path in ivy.fetch(roots, Path(work), transitive=True):
-                artifact = ivy.cached(path)
-                if sets[name].get("beside") == "pyspark" and any(
-                    re.match(rf"{re.escape(artifact.name)}-\d", jar) for jar in spark
-                ):
-                    continue
-                data = path.read_bytes()
-                files.append(
-                    {
-                        "coordinate": str(artifact),
-                        "sha256": hashlib.sha256(data).hexdigest(),
-                        "size": len(data),
-                    }
-                )
-        sets[name]["files"] = sorted(files, key=lambda line: line["coordinate"])
-        print(f"{name}: {len(files)} files, {sum(f['size'] for f in files) / 1e6:.1f} MB")
-    LOCK_FILE.write_text(json.dumps(sets, indent=1) + "\n", "utf-8")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m kafkalab.jars", description=__doc__)
-    parser.add_argument("--renew", nargs="*", metavar="SET", help="write jars.json anew")
-    renew(parser.parse_args().renew or [])
+def _room(work: Path, total: int) -> bool:
+    return shutil.disk_usage(work.parent).free > total - ivy.fetched(work)
