@@ -184,12 +184,14 @@ def chart(script: Script) -> Iterator[Problem]:
 def sizes(script: Script) -> Iterator[Problem]:
     """Short cells: the median of a lesson's code, the number of cells, the words of prose."""
     code = [_size(cell) for cell in script.code()]
+    # Check cells are all alike: they make a lab no longer to read.
+    count = sum(cell.check is None for cell in script.code())
     if statistics.median(code) > MEDIAN_LINES and not rules.is_lab(script):
         yield script.problem(
             1, f"code cells have a median of {statistics.median(code):g} lines", "split some: 6"
         )
-    if len(code) > MOST_CODE_CELLS:
-        yield script.problem(1, f"{len(code)} code cells", f"at most {MOST_CODE_CELLS}")
+    if count > MOST_CODE_CELLS:
+        yield script.problem(1, f"{count} code cells", f"at most {MOST_CODE_CELLS}")
     longest = LONGEST_TASK if rules.is_lab(script) else LONGEST_PROSE
     for cell in script.prose():
         if len(cell.text.split()) > longest:

@@ -90,3 +90,27 @@ def test_a_lab_that_differs_is_found(old: str, new: str, what: str) -> None:
     assert old in LAB
     found = problems(LAB.replace(old, new), "LAB_TEMPLATE.py")
     assert any(what in problem for problem in found), found
+
+
+def test_check_cells_do_not_make_a_lab_long() -> None:
+    tasks = "".join(
+        f"""# %% [markdown]
+# ## Task {number}: more
+
+# %% tags=["task-{number}"]
+# Task {number}
+# BEGIN SOLUTION
+a = 1
+# END SOLUTION
+
+# %% tags=["check-{number}"]
+lab.check({number})
+
+"""
+        for number in range(3, 27)
+    )
+    end = "# %% [markdown]\n# ## What Spark sees"
+    assert problems(LAB.replace(end, tasks + end), "LAB_TEMPLATE.py") == []
+    more = "# %%\n1\n\n" * 5 + end
+    found = problems(LAB.replace(end, tasks + more), "LAB_TEMPLATE.py")
+    assert any("code cells; at most" in problem for problem in found)
