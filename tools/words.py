@@ -28,7 +28,10 @@ TABLE_ROW = re.compile(r"\|(?P<say>[^|]*)\|(?P<wrong>[^|]*)\|(?P<right_in>[^|]*)
 
 @dataclass(frozen=True)
 class Word:
-    """A wrong word, the right one, and the phrases in which it is right after all."""
+    """A wrong word, the right one, and the phrases in which it is right after all.
+
+    A phrase in brackets stands for the lines that hold it: there the word is right anywhere.
+    """
 
     wrong: str
     say: str
@@ -36,6 +39,8 @@ class Word:
 
     def uses(self, line: str) -> bool:
         for phrase in self.phrases:
+            if phrase.startswith("(") and phrase.strip("()").lower() in line.lower():
+                return False
             line = re.sub(rf"\b{re.escape(phrase)}s?\b", " ", line, flags=re.IGNORECASE)
         # a name that differs from the right one in its capitals is compared with capitals
         names = self.wrong.lower() in map(str.lower, re.split(r",\s*", self.say))
@@ -82,7 +87,7 @@ def _comments(cell: Cell) -> Iterator[tuple[int, str]]:
 def _sentences(cell: Cell) -> Iterator[tuple[int, str]]:
     """Strings of four words or more: titles of charts, what is waited for, text alternatives.
 
-    Not what is compared or searched: those are the words of a program.
+    Not what is compared or searched, and no text of several lines: those are data and programs.
     """
     searched = {
         inner
@@ -93,9 +98,9 @@ def _sentences(cell: Cell) -> Iterator[tuple[int, str]]:
     for node in ast.walk(cell.tree):
         if node in searched or not isinstance(node, ast.Constant):
             continue
-        for line in str(node.value).split("\n") if isinstance(node.value, str) else []:
-            if len(line.split()) >= SENTENCE:
-                yield cell.line + node.lineno - 1, line
+        text = node.value
+        if isinstance(text, str) and "\n" not in text and len(text.split()) >= SENTENCE:
+            yield cell.line + node.lineno - 1, text
 
 
 def wrong_words(script: Script, words: list[Word]) -> Iterator[Problem]:

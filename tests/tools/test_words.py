@@ -51,6 +51,7 @@ def test_a_wrong_word_is_found(line: str, wrong: str) -> None:
         "# The error message names the topic.",
         "# Event time is when it happened.",
         "# One bootstrap server is enough.",
+        "# Each node of the quorum has a vote.",
         "# [The message](00_message.ipynb) is a title.",
         "# Read https://kafka.apache.org/message today.",
         "# Eventually it is back; a messenger came.",
@@ -90,5 +91,6 @@ def test_sentences_in_strings_are_prose_and_values_are_not() -> None:
     assert problems("title = f'{n} messages were lost today'", mark="") == ["the word 'message'"]
     assert problems("a = 'All of them are gone!'", mark="") == ["an exclamation mark"]
     assert problems("a = 'message'\nb = b'one message more, and one'", mark="") == []
+    assert problems('a = """one message\nand one message more than that\n"""', mark="") == []
     assert problems("assert 'a total of 3 messages' in printed", mark="") == []
     assert problems("re.search('a total of 3 messages', printed)", mark="") == []
