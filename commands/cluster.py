@@ -1,0 +1,139 @@
+"""`./course up`, `down`, `status`, `logs`: a cluster without a notebook."""
+
+import json as json_format
+import time
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from kafkalab import running
+from kafkalab.errors import CourseError
+from kafkalab.running import Running
+
+Engine = Annotated[
+    Literal["process", "docker"] | None,
+    typer.Option(help="What runs the cluster; without it KAFKALAB_ENGINE or process."),
+]
+SlotNumber = Annotated[int | None, typer.Option("--slot", help="The cluster in this slot.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+def up(
+    profile: Annotated[str, typer.Argument(help="A profile of docker-compose.yml.")] = "replicated",
+    engine: Engine = None,
+    json: AsJson = False,
+) -> None:
+    """Start a cluster that runs until `./course down`."""
+    from kafkalab.cluster import Cluster
+
+    cluster = Cluster.start(profile, engine=engine)
+    cluster.keep()
+    chosen = running.choose(number=cluster.slot.number)
+    if json:
+        print(json_format.dumps(_facts(chosen), indent=1))
+        return
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(repr(cluster))
+    console.print(f"For a notebook: export KAFKALAB_CLUSTER={chosen.record}")
+    console.print(f"To end it: ./course down --slot {chosen.slot}")
+
+
+def down(
+    profile: Annotated[
+        str | None, typer.Argument(help="Only clusters of this profile.", show_default=False)
+    ] = None,
+    slot: SlotNumber = None,
+    all: Annotated[
+        bool, typer.Option("--all", help="Also those that a notebook or a test run started.")
+    ] = False,
+) -> None:
+    """Stop the clusters that `./course up` started, and forget their data."""
+    found = [
+        cluster
+        for cluster in running.clusters()
+        if profile in (None, cluster.profile) and slot in (None, cluster.slot)
+    ]
+    # One that nobody holds any more is a leftover, whoever started it.
+    chosen = [c for c in found if all or slot is not None or c.kept or not c.held]
+    for cluster in chosen:
+        running.end(cluster)
+        print(f"Ended {cluster.profile} in slot {cluster.slot}.")
+    if not chosen:
+        if found:
+            raise CourseError(
+                "No cluster was ended.",
+                "; ".join(f"slot {c.slot} belongs to process {c.owner}" for c in found),
+                "End it there, or end it from here: ./course down --all",
+            )
+        print("No cluster is running.")
+
+
+def status(json: AsJson = False) -> None:
+    """Show the clusters that run on this machine."""
+    found = running.clusters()
+    if json:
+        print(json_format.dumps([_facts(cluster) for cluster in found], indent=1))
+        return
+    if not found:
+        print("No cluster is running.")
+        return
+    table = Table("slot", "profile", "engine", "owner", "minutes", "node", "process", "address")
+    for cluster in found:
+        minutes = (time.time() - cluster.since) / 60 if cluster.since else 0
+        nodes = _nodes(cluster)
+        table.add_row(
+            str(cluster.slot),
+            cluster.profile,
+            cluster.engine,
+            _owner(cluster),
+            f"{minutes:.0f}",
+            *("\n".join(column) for column in zip(*nodes, strict=True)),
+        )
+    Console(highlight=False).print(table)
+
+
+def logs(
+    node: Annotated[str, typer.Argument(help="A broker id, or the name of a service.")],
+    slot: SlotNumber = None,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many.")] = 50,
+) -> None:
+    """Show the last lines that a node of a running cluster wrote."""
+    from kafkalab.cluster import Cluster
+
+    cluster = Cluster.attach(running.choose(number=slot).record)
+    print(cluster.logs(int(node) if node.isdigit() else node, lines))
+
+
+def _facts(cluster: Running) -> dict[str, object]:
+    return {
+        "slot": cluster.slot,
+        "profile": cluster.profile,
+        "engine": cluster.engine,
+        "address": cluster.address,
+        "addresses": cluster.addresses,
+        "owner": cluster.owner,
+        "since": cluster.since,
+        "record": str(cluster.record),
+        "nodes": {name: state for name, state, _ in _nodes(cluster)},
+    }
+
+
+def _nodes(cluster: Running) -> list[tuple[str, str, str]]:
+    """Name, state and address of each service; none for a leftover or a cluster about to start."""
+    from kafkalab.cluster import Cluster
+
+    try:
+        attached = Cluster.attach(cluster.record)
+    except CourseError:
+        return []
+    addresses = {s.name: attached.addresses[n] for n, s in attached.description.brokers.items()}
+    services = attached.description.services
+    return [(s.name, attached.state(s.name), addresses.get(s.name, "")) for s in services]
+
+
+def _owner(cluster: Running) -> str:
+    if not cluster.held:
+        return "nobody: a leftover"
+    return "./course up" if cluster.owner is None else f"process {cluster.owner}"
