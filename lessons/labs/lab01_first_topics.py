@@ -2,8 +2,8 @@
 # # Lab 01 First topics
 #
 # You have seen a broker keep records. Now you order a topic, fill it, look at it from both sides
-# and read it back. At the end somebody has typed three lines, Kafka has two, and you find out
-# where the third one went.
+# and read it back. At the end somebody has typed three lines, and Kafka has two of them. Where is
+# the third line?
 
 # %% [markdown]
 # **You will**
@@ -17,8 +17,8 @@
 # **Needs** lessons 00 to 02. **Time** about 75 minutes. **Points** 100.
 
 # %% tags=["parameters"]
-student = ""        # your name or number in the course; the grader puts it in
-idle_seconds = 3    # a reader that got nothing for so long may stop
+student = ""  # your name or number in the course; the grader puts it in
+idle_seconds = 3  # a reader that got nothing for so long may stop
 
 # %%
 from grading.lab import Lab
@@ -28,8 +28,8 @@ lab
 
 # %% [markdown]
 # Above stand the names and numbers of *your* lab. Others have other ones, so write `lab.p.topic`
-# and not what it says. Running the cell above again begins anew: every topic and group of this
-# lab goes away.
+# and not what it says. Running the cell above again begins anew: every topic and group of this lab
+# goes away.
 #
 # The check cells look at the cluster and not at your code. Run them as often as you like.
 
@@ -45,8 +45,8 @@ lab
 #
 # Nothing else is ordered: every other setting stays as the broker has it. **10 points**
 #
-# *Example.* An order of 2 partitions and 3,600,000 ms shows as
-# `PartitionCount: 2 ReplicationFactor: 3 Configs: retention.ms=3600000`.
+# *Example.* An order of 2 partitions and 3,600,000 ms shows as `PartitionCount: 2
+# ReplicationFactor: 3 Configs: retention.ms=3600000`.
 
 # %%
 from kafkalab import clients
@@ -99,13 +99,13 @@ def new_topic(name, partitions, copies=3):
 # to offset 1 of partition 4, the seventh pair of `receipts` is `(4, 1)`.
 
 # %%
+producer = clients.producer(lab.cluster)
 stations = lab.p.stations
 readings = [(stations[n % len(stations)], n) for n in range(1, lab.p.records + 1)]
 readings[:6]
 
 # %% tags=["task-2"]
 # Task 2
-producer = clients.producer(lab.cluster)
 # BEGIN SOLUTION
 # STUB: send every reading and keep the receipts
 futures = [
@@ -120,8 +120,8 @@ receipts = [(done.partition, done.offset) for done in (future.get() for future i
 lab.check(2)
 
 # %% [markdown]
-# A cell that sends can be run twice, and then the topic holds everything twice: Kafka keeps what it
-# is sent. If the check counts too many records, run task 1 again so that the topic is new.
+# A cell that sends can be run twice, and then the topic holds everything twice: Kafka keeps what
+# it is sent. If the check counts too many records, run task 1 again so that the topic is new.
 
 # %% [markdown]
 # ## Task 3: say where a partition lives
@@ -155,7 +155,8 @@ lab.cluster.topic(lab.p.quiet_topic)
 #
 # Which of the four does this output prove? Keep the numbers as the set `proven`. **15 points**
 
-# %% tags=["task-3", "R4"]
+
+# %% tags=["task-3"]
 # Task 3
 # BEGIN SOLUTION
 # STUB: write where_is, call it for home, and answer with proven
@@ -175,7 +176,7 @@ proven = {1, 3}
 # END SOLUTION
 home
 
-# %% tags=["check-3"]
+# %% tags=["check-3", "R4"]
 lab.check(3)
 
 # %% [markdown]
@@ -185,10 +186,10 @@ lab.check(3)
 # a cell never comes to its end. So a reader needs a reason to stop. Two are usual: nothing has
 # come for a while (`idle_seconds`), or the position has reached the end offset of the start.
 #
-# Write `read_everything(topic)`. It reads the topic from the beginning, stops by itself, and returns
-# a list with `(partition, offset, key, value)` for each record, in the order in which the records
-# arrived. Key and value are text. Of an empty topic, such as `lab.p.quiet_topic`, it returns an empty
-# list. A topic may hold far more records than one poll brings.
+# Write `read_everything(topic)`. It reads the topic from the beginning, stops by itself, and
+# returns a list with `(partition, offset, key, value)` for each record, in the order in which the
+# records arrived. Key and value are text. Of an empty topic, such as `lab.p.quiet_topic`, it
+# returns an empty list. A topic may hold far more records than one poll brings.
 #
 # Keep what it finds in `lab.p.topic` as `arrived`.
 #
@@ -201,6 +202,9 @@ lab.check(3)
 # Task 4
 # BEGIN SOLUTION
 # STUB: write read_everything, then find arrived and steps_back
+from itertools import pairwise
+
+
 def read_everything(topic):
     """Every record of a topic; ends when nothing has come for a while."""
     consumer = clients.consumer(
@@ -214,7 +218,7 @@ def read_everything(topic):
 
 arrived = read_everything(lab.p.topic)
 numbers = [int(value) for _, _, _, value in arrived]
-steps_back = sum(later < earlier for earlier, later in zip(numbers, numbers[1:]))
+steps_back = sum(later < earlier for earlier, later in pairwise(numbers))
 # END SOLUTION
 arrived[:5], steps_back
 
@@ -222,8 +226,10 @@ arrived[:5], steps_back
 lab.check(4)
 
 # %% [markdown]
-# The numbers were sent in order, and they do not arrive in order. Inside each partition they do.
-# The next cell asks Spark, which reads the topic with a client of its own.
+# The numbers were sent in order, and they do not arrive in order. The next cell looks inside each
+# partition, with Spark, which reads the topic with a client of its own.
+#
+# Before you run the next cell: how many of your steps back happened inside a partition?
 
 # %% tags=["demo", "A64"]
 from kafkalab.spark import read_topic, spark_session
@@ -264,8 +270,8 @@ producer.flush()
 lab.check(5)
 
 # %% [markdown]
-# One key is one way. The other one is a topic with a single partition: there is only one order then,
-# and no key is needed. What it costs: one broker does all the work for the topic.
+# One key is one way. The other one is a topic with a single partition: there is only one order
+# then, and no key is needed. What it costs: one broker does all the work for the topic.
 
 # %% tags=["demo", "A65", "A66"]
 from collections import Counter
@@ -306,6 +312,9 @@ lab.cluster.topic(lab.p.queue_topic).records
 # Task 6
 # BEGIN SOLUTION
 # STUB: read with two consumers of one group, one after the other
+from itertools import islice
+
+
 def clerk(forms):
     """A new member of the group takes at most so many forms, commits and leaves."""
     consumer = clients.consumer(
@@ -317,8 +326,8 @@ def clerk(forms):
         auto_offset_reset="earliest",
         consumer_timeout_ms=int(1000 * idle_seconds),
     )
-    # zip asks the range first, so no form is taken from the queue and then dropped
-    done = [int(record.value) for _, record in zip(range(forms), consumer)]
+    # islice stops without taking one more, so the position is the one to commit
+    done = [int(record.value) for record in islice(consumer, forms)]
     consumer.commit()
     consumer.close()
     return done
@@ -334,13 +343,13 @@ lab.check(6)
 # %% [markdown]
 # ## Task 7: the console sees the same topic
 #
-# Kafka brings programs for the command line. `lab.cluster.tool` runs them; `{bootstrap}` stands for
-# the address of the cluster, and `stdin` for what you would type. Send to `lab.p.notes_topic` with
-# `kafka-console-producer`: the three texts of `lab.p.lines`, each on its own line, and then
+# Kafka brings programs for the command line. `lab.cluster.tool` runs them; `{bootstrap}` stands
+# for the address of the cluster, and `stdin` for what you would type. Send to `lab.p.notes_topic`
+# with `kafka-console-producer`: the three texts of `lab.p.lines`, each on its own line, and then
 # `lab.p.empty` empty lines.
 #
-# Read the topic with `kafka-console-consumer` from the beginning. It says how many records it
-# had on its way out. Keep that number as `counted`. **10 points**
+# Read the topic with `kafka-console-consumer` from the beginning. It says how many records it had
+# on its way out. Keep that number as `counted`. **10 points**
 #
 # *Example.* The next cell runs a third tool.
 
@@ -370,8 +379,8 @@ counted
 lab.check(7)
 
 # %% [markdown]
-# An empty line looks like nothing, and Kafka stores it: a record with a value of length zero. That is
-# how a topic comes to hold more records than somebody remembers to have typed.
+# An empty line looks like nothing, and Kafka stores it: a record with a value of length zero. That
+# is how a topic comes to hold more records than somebody remembers to have typed.
 
 # %% [markdown]
 # ## Before task 8: a line is missing
@@ -405,9 +414,9 @@ def at_the_third_line(topic):
 
 # %% [markdown]
 # `terminal.type(text)` types without pressing Enter. `terminal.submit(text)` presses Enter too and
-# waits for the next prompt. `terminal.press("Ctrl-C")` is the key you know, and
-# `terminal.kill()` ends the program at once, without giving it a chance to tidy up.
-# `terminal.wait_until_gone()` returns when it has ended, and `terminal.screen` is what was shown.
+# waits for the next prompt. `terminal.press("Ctrl-C")` is the key you know, and `terminal.kill()`
+# ends the program at once, without giving it a chance to tidy up. `terminal.wait_until_gone()`
+# returns when it has ended, and `terminal.screen` is what was shown.
 
 # %% [markdown]
 # ## Task 8: find the third line
@@ -419,9 +428,9 @@ def at_the_third_line(topic):
 # - **c** the third line is submitted, then the program is killed at once;
 # - **d** three lines come through a pipe, and the last one has no line end (`lab.cluster.tool`).
 #
-# Keep the number of stored records of each case as the dictionary `stored`, from the end offsets and
-# not from a screen. Keep as `likeliest` the letter of the case that fits the colleague's screen
-# and the two records. **10 points**
+# Keep the number of stored records of each case as the dictionary `stored`, from the end offsets
+# and not from a screen. Keep as `likeliest` the letter of the case that fits the colleague's
+# screen and the two records. **10 points**
 #
 # *Example.* `stored = {"a": 7, "b": 7, "c": 7, "d": 7}`
 

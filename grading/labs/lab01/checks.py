@@ -1,5 +1,7 @@
 """Public checks of lab 01."""
 
+from itertools import pairwise
+
 from grading.checks import check, equal, expect, same
 
 
@@ -96,7 +98,7 @@ def order_of_arrival(x):
 def steps_back_are_counted(x):
     arrived = _arrived(x)
     numbers = [int(value) for _, _, _, value in arrived if value.isdecimal()]
-    falls = sum(later < earlier for earlier, later in zip(numbers, numbers[1:], strict=False))
+    falls = sum(later < earlier for earlier, later in pairwise(numbers))
     yield equal("steps_back for this arrived", x.value("int(steps_back)"), falls)
     partitions = len({partition for partition, _, _, _ in arrived})
     yield (

@@ -2,8 +2,9 @@
 
 import struct
 
-from grading.checks import check, equal, expect, same
 from kafka.partitioner.default import murmur2
+
+from grading.checks import check, equal, expect, same
 
 
 @check(1, points=2, title="Nothing else was set")
