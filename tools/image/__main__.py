@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from python_on_whales import DockerClient
@@ -16,16 +17,22 @@ def main() -> None:
     image = compose.read("replicated").kafka[0].image
     docker = DockerClient()
     wanted = build.inputs(image)
+    outdated = None
     if docker.image.exists(image):
         found = (docker.image.inspect(image).config.labels or {}).get(build.LABEL)
         if found in (None, wanted):
             print(f"{image} is here{' (the stand-in)' if found else ''}.")
             return
+        outdated = docker.image.inspect(image).id
     elif _pulled(docker, image):
         print(f"{image} was pulled from its registry.")
         return
     print(f"Building a stand-in for {image} …", flush=True)
     build.build(docker, image, base.image(docker))
+    if outdated:
+        # Built anew it lost its name, and nobody would ever find it again.
+        with contextlib.suppress(DockerException):
+            docker.image.remove(outdated)
     size = docker.image.inspect(image).size
     print(f"{image} is here (the stand-in, {size / 1e6:.0f} MB).")
 

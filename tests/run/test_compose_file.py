@@ -1,0 +1,84 @@
+"""`docker compose` alone, without our Python, as the head of docker-compose.yml says."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from kafkalab import compose, engine, places
+from kafkalab.slot import Slot
+from kafkalab.wait import wait_until
+
+pytestmark = [pytest.mark.docker, pytest.mark.cluster]
+
+PROJECT = "kafkalab-by-hand"
+
+
+class ByHand:
+    def __init__(self, profile: str, ports: dict[str, int]) -> None:
+        self.profile = profile
+        self._environment = os.environ | {name: str(port) for name, port in ports.items()}
+
+    def compose(self, *arguments: str) -> str:
+        return self._run("compose", "-p", PROJECT, "--profile", self.profile, *arguments)
+
+    def health(self, service: str) -> dict:
+        container = self.compose("ps", "--all", "--quiet", service).strip()
+        return json.loads(self._run("inspect", "--format", "{{json .State.Health}}", container))
+
+    def _run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["docker", *arguments],
+            cwd=places.repository(),
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def by_hand(request: pytest.FixtureRequest) -> Iterator[ByHand]:
+    slot = Slot.take(compose.published(request.param), engine.clean)
+    project = ByHand(request.param, slot.ports)
+    try:
+        project.compose("up", "--detach", "--wait")
+        yield project
+    finally:
+        project.compose("down", "--volumes", "--timeout", "0")
+        slot.release()
+
+
+@pytest.mark.parametrize("by_hand", ["single"], indirect=True)
+def test_a_broker_that_is_healthy_serves_at_once(by_hand: ByHand) -> None:
+    topics = ("/opt/kafka/bin/kafka-topics.sh", "--bootstrap-server", "127.0.0.1:9092")
+    by_hand.compose("exec", "-T", "broker", *topics, "--create", "--topic", "by-hand")
+    assert by_hand.compose("exec", "-T", "broker", *topics, "--list").split() == ["by-hand"]
+
+
+@pytest.mark.parametrize("by_hand", ["replicated"], indirect=True)
+def test_one_dead_broker_makes_no_other_unhealthy(by_hand: ByHand) -> None:
+    assert {by_hand.health(name)["Status"] for name in ("controller", "broker-1")} == {"healthy"}
+    by_hand.compose("kill", "broker-1")
+    by_hand.compose("pause", "broker-2")
+    for service in ("controller", "broker-0"):
+        before = by_hand.health(service)["Log"][-1]["Start"]
+        wait_until(
+            partial(_checked_again, by_hand, service, before),
+            timeout=30,
+            what=f"three more checks of {service}",
+            every=0.5,
+        )
+        health = by_hand.health(service)
+        assert health["Status"] == "healthy"
+        assert [check["ExitCode"] for check in health["Log"][-3:]] == [0, 0, 0]
+    assert by_hand.health("broker-1")["Status"] == "unhealthy"
+
+
+def _checked_again(by_hand: ByHand, service: str, before: str) -> bool:
+    return sum(check["Start"] > before for check in by_hand.health(service)["Log"]) >= 3
