@@ -57,9 +57,12 @@ def run(
         Literal["process", "docker"] | None,
         typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
     ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where the executed pages go.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
-    """Run lessons without a screen; the executed pages go to build/run/.
+    """Run lessons without a screen; the executed pages go to build/run/ if nothing else is said.
 
     One that fails does not keep the others from running. Exit code 1 if any failed.
     """
@@ -69,10 +72,11 @@ def run(
         os.environ["KAFKALAB_ENGINE"] = engine  # the kernels inherit it
     console = Console(stderr=json)
     outcomes = []
+    pages = output.absolute() if output else course.root / OUTPUT
     with console.status("") as status:
         for number, source in enumerate(sources, start=1):
             status.update(f"{source.stem} ({number} of {len(sources)})")
-            outcome = run_one(course, source, cell_seconds, lesson_seconds)
+            outcome = run_one(course, source, pages, cell_seconds, lesson_seconds)
             outcomes.append(outcome)
             word = "[green]passed[/]" if outcome.passed else "[red]failed[/]"
             console.print(f"{word} {outcome.lesson} in {outcome.seconds:.1f} s", highlight=False)
@@ -103,7 +107,9 @@ def chosen(course: Course, names: list[str]) -> list[Path]:
     ]
 
 
-def run_one(course: Course, source: Path, cell_seconds: float, lesson_seconds: float) -> Outcome:
+def run_one(
+    course: Course, source: Path, output: Path, cell_seconds: float, lesson_seconds: float
+) -> Outcome:
     try:
         script = course.script(source)
     except BadScript as error:
@@ -111,7 +117,7 @@ def run_one(course: Course, source: Path, cell_seconds: float, lesson_seconds: f
     return execute.run(
         script,
         source.read_text("utf-8"),
-        course.root / OUTPUT,
+        output,
         folder=course.root / "notebooks",
         cell_seconds=cell_seconds,
         lesson_seconds=lesson_seconds,
