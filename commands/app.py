@@ -105,8 +105,8 @@ def main(arguments: list[str]) -> int:
         print("\n".join(error.lines()), file=sys.stderr)
         return 1
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in PLAIN and error.filename:
-            print(f"{error.filename}: {error.strerror}.", file=sys.stderr)
+        if isinstance(error, OSError) and error.errno in PLAIN:
+            print(f"{error.filename or 'The system says'}: {error.strerror}.", file=sys.stderr)
             return 1
         print(
             f"The course failed in a way it did not foresee ({type(error).__name__}: "

@@ -37,7 +37,7 @@ def lab(
     work = repository() / "work"
     _tell(copies.refresh(repository(), work), console)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
-    _check_kernel()
+    check_kernel()
     command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, port)]
     if not browser:
         command.append("--no-browser")
@@ -64,6 +64,8 @@ def options(work: Path, port: int | None) -> list[str]:
         # No question about news and no request to the outside when the page opens.
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        # In a container the only user is often root; the page is for this machine alone anyway.
+        f"--ServerApp.allow_root={os.geteuid() == 0}",
     ]
 
 
@@ -77,7 +79,7 @@ def _free(port: int) -> bool:
     return True
 
 
-def _check_kernel() -> None:
+def check_kernel() -> None:
     """A notebook must run in this Python, and not in one that another project registered."""
     from jupyter_client.manager import KernelManager
 
