@@ -38,7 +38,7 @@ class Prediction:
     def _repr_markdown_(self) -> str:
         if self.number is None:
             return (
-                f"No prediction yet. Put the number of {self.what} that you expect "
+                f"No prediction yet. How many {self.what} do you expect? Put your number "
                 "in the place of `None`, then run this cell again."
             )
         return f"Kept: you expect **{_short(self.number)} {self.what}**."
