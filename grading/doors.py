@@ -38,7 +38,7 @@ class Notebook(Protocol):
 class Doors:
     """The argument of every check; see grading/checks.py for how they are used.
 
-    `patience` shortens the waits where nothing was done that could still take effect.
+    `patience` is lowered where nothing was done that could still take effect.
     """
 
     def __init__(
@@ -47,13 +47,23 @@ class Doors:
         cluster: ClusterView | None,
         p: Parameters,
         seed: str,
-        patience: float = 1.0,
     ) -> None:
         self.p = p
         self.rng = random.Random(f"checks {seed}")
-        self.patience = patience
         self._notebook = notebook
         self._cluster = cluster
+        self.patience = 1.0
+
+    @property
+    def patience(self) -> float:
+        """1 is usual; less shortens every wait."""
+        return self._patience
+
+    @patience.setter
+    def patience(self, factor: float) -> None:
+        self._patience = factor
+        if self._cluster is not None:
+            self._cluster.patience = factor
 
     @property
     def kafka(self) -> ClusterView:

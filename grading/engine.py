@@ -34,6 +34,8 @@ from grading.weave import CHECK_ID, task_number
 
 NAME = "grading"
 GRACE = 3.0  # seconds for a cell to heed the interrupt, and for its last output to arrive
+NONSENSE = (TypeError, KeyError, ValueError, AttributeError)
+"""What jupyter_client raises over a message that is none."""
 VALUE_TIMEOUT = 10.0
 LARGEST_VALUE = 1_000_000
 VALUE = (
@@ -115,6 +117,7 @@ class GradingClient(PapermillNotebookClient):
         self.asked = asked
         self.bytes = 0
         self.is_flooded = False
+        self.is_garbled = False
         asked.client = self
 
     def papermill_execute_cells(self) -> None:
@@ -178,6 +181,8 @@ class GradingClient(PapermillNotebookClient):
             return Outcome.OUTPUT_LIMIT, words
         if is_late:
             return Outcome.TIMEOUT, f"took longer than {limit:g} s"
+        if self.is_garbled:
+            return Outcome.KERNEL_DIED, "the kernel sent messages that make no sense"
         if reply is None and self.asked.kernel.exit_code == 0:
             return Outcome.STUDENT_EXIT, "the kernel ended itself with exit code 0"
         if reply is None:
@@ -222,7 +227,13 @@ class GradingClient(PapermillNotebookClient):
 
     async def _next_reply(self, message: str) -> dict[str, Any]:
         while True:
-            reply = await self.kc.shell_channel.get_msg(timeout=None)
+            try:
+                reply = await self.kc.shell_channel.get_msg(timeout=None)
+            except NONSENSE:
+                # a student's code broke what writes them; nothing can be asked of it any more
+                self.is_garbled = True
+                self.asked.kernel.kill()
+                continue
             if reply["parent_header"].get("msg_id") == message:
                 return reply
 
@@ -230,25 +241,29 @@ class GradingClient(PapermillNotebookClient):
         while self.asked.kernel.exit_code is None:
             await asyncio.sleep(0.05)
 
-    def process_message(
-        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
-    ) -> NotebookNode | None:
-        """Count and keep an output. A message that makes no sense is the student's and is dropped.
+    async def _async_poll_output_msg(
+        self, parent_msg_id: str, cell: NotebookNode, cell_index: int
+    ) -> None:
+        """Take messages until the cell is done. All are counted, also those of other cells.
 
         Only killing the kernel ends a flood: what is not read piles up in this process.
         """
-        self.bytes += sum(map(len, msg.get("buffers", []))) + len(str(msg["content"]))
-        if self.bytes > self.asked.limits.output:
-            self.is_flooded = True
-            self.asked.kernel.kill()
-            raise CellExecutionComplete
-        try:
-            return super().process_message(msg, cell, cell_index)
-        except CellExecutionComplete:
-            raise
-        except Exception as error:
-            self.log.warning(f"dropped a message of cell {cell_index}: {error!r}")
-            return None
+        while not self.is_flooded:
+            try:
+                message = await self.kc.iopub_channel.get_msg(timeout=None)
+            except NONSENSE:
+                continue
+            self.bytes += sum(map(len, message.get("buffers", []))) + len(str(message["content"]))
+            if self.bytes > self.asked.limits.output:
+                self.is_flooded = True
+                self.asked.kernel.kill()
+            elif message["parent_header"].get("msg_id") == parent_msg_id:
+                try:
+                    self.process_message(message, cell, cell_index)
+                except CellExecutionComplete:
+                    return
+                except Exception as error:  # it makes no sense, so a student's code wrote it
+                    self.log.warning(f"dropped a message of cell {cell_index}: {error!r}")
 
     def value(self, expression: str) -> Any:
         """Evaluate in the kernel, decode here. What comes back is text; nothing runs in it."""

@@ -81,11 +81,12 @@ def headline(evidence: Evidence, reached: float | None, full: float) -> Outcome:
         return evidence.ended
     states = [cell.state for cell in evidence.cells.values()]
     answered = [cell.state for n, cell in evidence.cells.items() if n not in evidence.unanswered]
-    for state in (*STOPPED, Outcome.STUDENT_EXIT):
+    for state in STOPPED:
         if state in states:
             return state
     if reached == full:
         return Outcome.PASS
-    if Outcome.STUDENT_ERROR in answered:
-        return Outcome.STUDENT_ERROR
+    for state in (Outcome.STUDENT_EXIT, Outcome.STUDENT_ERROR):
+        if state in answered:
+            return state
     return Outcome.PART if reached else Outcome.FAIL

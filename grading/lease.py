@@ -55,10 +55,12 @@ class Lease:
                 cluster.close()
 
     def _is_in_order(self) -> bool:
+        from kafka.errors import KafkaError
+
         try:
             put_in_order(self.cluster)
             sweep(self.cluster, self.tag)
-        except CourseError:
+        except (CourseError, KafkaError, OSError):
             return False
         return True
 

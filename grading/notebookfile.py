@@ -69,7 +69,8 @@ def _document(data: bytes, notes: list[str]) -> dict[str, Any]:
             raise Unreadable("it holds the marks of a merge conflict (<<<<<<<)") from None
         raise Unreadable(f"it is not JSON ({str(error)[:80]})") from None
     if not isinstance(document, dict):
-        raise Unreadable(f"it holds a {type(document).__name__} where a notebook belongs")
+        kind = "list" if isinstance(document, list) else "single value"
+        raise Unreadable(f"it holds a {kind} where a notebook belongs")
     return document
 
 

@@ -31,9 +31,7 @@ class Outcome(StrEnum):
 
 OURS = frozenset({Outcome.CHECK_ERROR, Outcome.INFRA})
 REFUSED = frozenset({Outcome.UNREADABLE, Outcome.WRONG_LAB, Outcome.NOTHING_HANDED_IN})
-STOPPED = frozenset(
-    {Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT, Outcome.KERNEL_DIED}
-)
+STOPPED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT, Outcome.KERNEL_DIED)
 
 IN_WORDS = {
     Outcome.PASS: "passed",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -84,7 +85,13 @@ class Batch:
         self.records: list[Record] = []
         self._queue: deque[Work] = deque()
         self._is_stopped = threading.Event()
-        self._open: set[Attempt] = set()
+        self._errors: list[BaseException] = []
+        self.open: set[Attempt] = set()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a slot that is done will find something to do."""
+        return bool(self._queue) and not self._is_stopped.is_set()
 
     def run(self, work: Sequence[Work], jobs: int) -> list[Record]:
         """Run all of it; the records, in the order in which they came."""
@@ -105,72 +112,48 @@ class Batch:
             for slot in slots:
                 slot.join()
             raise
+        if self._errors:
+            raise self._errors[0]
         return self.records
 
     def _stop(self) -> None:
         """Interrupted: end what runs. Its records say `started`, so it will be run again."""
         self._is_stopped.set()
-        for attempt in list(self._open):
+        for attempt in list(self.open):
             attempt.kill()
 
     def _slot(self, number: int) -> None:
-        lease = Lease(self.lab)
-        spare: Attempt | None = None
+        slot = Slot(self, number)
         try:
             while not self._is_stopped.is_set():
                 try:
                     work = self._queue.popleft()
                 except IndexError:
                     return
-                for attempt_number in range(1, TRIES + 1):
-                    began = time.monotonic()
-                    self.store.start(replace(work.record, started=records.now()))
-                    self.watch(Progress(number, work.submission.student, {"event": "start"}))
-                    booted, spare = spare or self._boot(), None
-                    attempted, spare = self._attempt(number, work, booted, lease)
-                    if self._is_stopped.is_set():
-                        return
-                    fault = attempted.evidence.fault
-                    lease.give_back(is_sound=fault is not Outcome.INFRA)
-                    attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
-                    if fault is not Outcome.INFRA or attempt_number == TRIES:
-                        self._finish(number, work, attempted)
-                        break
+                self._one(slot, work)
+        except BaseException as error:
+            self._errors.append(error)
         finally:
-            if spare is not None:
-                spare.close()
-            lease.close()
+            slot.close()
 
-    def _attempt(
-        self, number: int, work: Work, booted: Attempt, lease: Lease
-    ) -> tuple[Attempted, Attempt | None]:
-        """Run one, and boot the next meanwhile."""
-        student = work.submission.student
-        spare: Attempt | None = None
-
-        def report(event: dict[str, Any]) -> None:
-            nonlocal spare
-            self.watch(Progress(number, student, event))
-            if spare is None and self._queue and not self._is_stopped.is_set():
-                spare = self._boot()
-
-        evidence = Evidence(self.lab.name, student, work.seed)
-        try:
-            cluster = lease.take()
-        except CourseError as error:
-            booted.close()
-            evidence.refusal, evidence.why = Outcome.INFRA, f"no cluster: {error}"
-            return Attempted(evidence), None
-        notebook = work.submission.notebook
-        job = Job(student, work.seed, notebook.cells, cluster, True, work.submission.notes)
-        self._open.add(booted)
-        try:
-            return booted.run(job, report), spare
-        finally:
-            self._open.discard(booted)
-
-    def _boot(self) -> Attempt:
-        return Attempt(self.lab, self.root)
+    def _one(self, slot: Slot, work: Work) -> None:
+        """One hand-in, from the word `started` to its record, whatever happens."""
+        for attempt in range(1, TRIES + 1):
+            began = time.monotonic()
+            self.store.start(replace(work.record, started=records.now()))
+            self.watch(Progress(slot.number, work.submission.student, {"event": "start"}))
+            try:
+                attempted = slot.attempt(work)
+            except Exception:
+                attempted = Attempted(fault(self.lab, work, traceback.format_exc()))
+            if self._is_stopped.is_set():
+                return
+            is_spoilt = attempted.evidence.fault is Outcome.INFRA
+            slot.lease.give_back(is_sound=not is_spoilt)
+            attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
+            if not is_spoilt or attempt == TRIES:
+                self._finish(slot.number, work, attempted)
+                return
 
     def _finish(self, number: int, work: Work, attempted: Attempted) -> None:
         begun = self.store.find(work.record.key) or work.record
@@ -178,6 +161,53 @@ class Batch:
         self.store.finish(record, attempted)
         self.records.append(record)
         self.watch(Progress(number, record.student, {"event": "end"}, record))
+
+
+class Slot:
+    """A place where attempts run one after the other: a cluster, and a process booted ahead."""
+
+    def __init__(self, batch: Batch, number: int) -> None:
+        self.batch = batch
+        self.number = number
+        self.lease = Lease(batch.lab)
+        self.spare: Attempt | None = None
+
+    def attempt(self, work: Work) -> Attempted:
+        """Run one, and boot the next meanwhile."""
+        booted, self.spare = self.spare or Attempt(self.batch.lab, self.batch.root), None
+        self.batch.open.add(booted)
+        try:
+            cluster = self.lease.take()
+            submission = work.submission
+            job = Job(
+                submission.student,
+                work.seed,
+                submission.notebook.cells,
+                cluster,
+                notes=submission.notes,
+            )
+            return booted.run(job, lambda event: self._report(submission.student, event))
+        except CourseError as error:
+            return Attempted(fault(self.batch.lab, work, f"no cluster: {error}"))
+        finally:
+            booted.close()
+            self.batch.open.discard(booted)
+
+    def close(self) -> None:
+        """Stop what the slot holds."""
+        if self.spare is not None:
+            self.spare.close()
+        self.lease.close()
+
+    def _report(self, student: str, event: dict[str, Any]) -> None:
+        self.batch.watch(Progress(self.number, student, event))
+        if self.spare is None and self.batch.has_more:
+            self.spare = Attempt(self.batch.lab, self.batch.root)
+
+
+def fault(lab: Definition, work: Work, why: str) -> Evidence:
+    """The evidence of an attempt that we could not make."""
+    return Evidence(lab.name, work.submission.student, work.seed, refusal=Outcome.INFRA, why=why)
 
 
 def refusal(lab: Definition, work: Work) -> Evidence:

@@ -6,6 +6,7 @@ another student. In the learner's own notebook it is a fixed practice seed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
@@ -51,14 +52,15 @@ def course_secret(folder: Path) -> bytes:
     """The secret of a course folder, made on first use and readable by its owner only."""
     file = folder / "secret"
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        secret = file.read_text("ascii").strip()
-    else:
-        secret = secrets.token_hex(32)
+    if not file.exists():
+        unfinished = folder / f".secret.{os.getpid()}"
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as opened:
-            opened.write(f"{secret}\n")
+            opened.write(f"{secrets.token_hex(32)}\n")
+        with contextlib.suppress(FileExistsError):  # made by another run at the same moment
+            os.link(unfinished, file)
+        unfinished.unlink()
+    secret = file.read_text("ascii").strip()
     if len(secret) < 32:
         raise CourseError(
             f"{file} holds no secret.",

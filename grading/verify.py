@@ -115,6 +115,8 @@ def verify(
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
         proof.records = Batch(lab, store, watch, root).run(work, jobs)
+        if len(proof.records) != len(trials):
+            proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:
             _judge(lab, record, trials[record.student], store, proof)
     return proof

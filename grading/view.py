@@ -78,7 +78,9 @@ class ClusterView:
     def __init__(self, cluster: Cluster, client_id: str = "grading") -> None:
         self._cluster = cluster
         self._client_id = client_id
+        self.patience = 1.0
         self._logs: dict[tuple[str, str], Log] = {}
+        self._absent: set[str] = set()
 
     @property
     def brokers(self) -> list[int]:
@@ -130,8 +132,9 @@ class ClusterView:
         return self._logs[topic, isolation]
 
     def forget(self) -> None:
-        """Read logs afresh from here on: the notebook went on."""
+        """Look afresh from here on: the notebook went on."""
         self._logs.clear()
+        self._absent.clear()
 
     def snapshot(self) -> dict[str, Any]:
         """Topics and groups in short, as evidence."""
@@ -150,6 +153,7 @@ class ClusterView:
 
     def _records(self, topic: str, isolation: str, limit: int) -> Iterator[Record]:
         from kafka import TopicPartition
+
         from kafkalab.clients import consumer, records_until_end
 
         view = self._cluster.topic(topic)
@@ -181,8 +185,11 @@ class ClusterView:
         return iter(sorted(found, key=lambda record: (record.partition, record.offset)))
 
     def _wait_for(self, name: str, known: Callable[[], Iterable[str]], kind: str) -> None:
+        # what one check has waited for in vain, the next ones need not wait for
+        timeout = 0 if name in self._absent else A_MOMENT * self.patience
         try:
-            wait_until(lambda: name in known(), timeout=A_MOMENT, what=f"the {kind} {name}")
+            wait_until(lambda: name in known(), timeout=timeout, what=f"the {kind} {name}")
         except WaitTimeout:
+            self._absent.add(name)
             others = ", ".join(list(known())[:8])
             raise Unseen(f"there is no {kind} {name} (there: {others or 'none'})") from None

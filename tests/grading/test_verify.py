@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
+
 from grading import definition
 from grading.verify import WrongAnswer, gaps, pack, verify, wrong_answers
 from kafkalab.errors import CourseError
@@ -13,6 +14,7 @@ def answer(name, task, fails, also=()):
     return WrongAnswer(name, task, "", frozenset(fails), frozenset(also), "pass")
 
 
+@pytest.mark.cluster
 def test_the_tiny_lab_is_proven(course, tiny):
     proof = verify(tiny, root=course, jobs=2)
     assert proof.problems == []
@@ -48,6 +50,7 @@ def test_a_replacement_must_be_there_once(course, tiny, solved, tmp_path):
         wrong_answers(replace(tiny, folder=folder), solved)
 
 
+@pytest.mark.cluster
 def test_a_check_that_lets_a_wrong_answer_pass_is_found(course, tiny, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(course, root)
