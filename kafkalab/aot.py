@@ -18,6 +18,7 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,8 @@ def record(name: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if archive.exists():
             return archive
+        for left in archive.parent.glob(".training-*"):
+            shutil.rmtree(left)
         try:
             with tempfile.TemporaryDirectory(prefix=".training-", dir=archive.parent) as folder:
                 _record(name, archive, Path(folder))
@@ -107,12 +110,12 @@ def record(name: str) -> Path:
             archive.with_suffix(".failed").write_text(str(error), "utf-8")
             raise
         archive.with_suffix(".failed").unlink(missing_ok=True)
-    _forget(name, archive.parent)
+    forget(name, archive.parent)
     return archive
 
 
 def _record(name: str, archive: Path, folder: Path) -> None:
-    _run(
+    run(
         [sys.executable, "-P", "-m", "kafkalab.training", name, str(folder)],
         f"The training run for the archive {name} failed.",
         env={**os.environ, TRAINING: f"{name}={folder}"},
@@ -122,7 +125,7 @@ def _record(name: str, archive: Path, folder: Path) -> None:
     class_list.write_text("\n".join(merge(lists)) + "\n", "utf-8")
     class_path = (folder / "class-path").read_text("utf-8")
     linking = ["-XX:+AOTClassLinking"] if java().major >= 24 else []
-    _run(
+    run(
         [
             str(java().executable),
             "-Xshare:dump",
@@ -152,7 +155,7 @@ def merge(lists: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _run(command: list[str], failed: str, env: dict[str, str] | None = None) -> None:
+def run(command: list[str], failed: str, env: dict[str, str] | None = None) -> None:
     mend = "The course works without it. To record it again: ./course setup"
     try:
         done = subprocess.run(
@@ -170,7 +173,7 @@ def _run(command: list[str], failed: str, env: dict[str, str] | None = None) -> 
         raise CourseError(failed, f"Its last words: {said}", mend)
 
 
-def _forget(name: str, folder: Path) -> None:
+def forget(name: str, folder: Path) -> None:
     """Keep the archives used last: several copies of the course may share this cache."""
     archives = sorted(folder.glob(f"{name}-*.jsa"), key=lambda path: -path.stat().st_mtime)
     for archive in archives[KEPT:]:
