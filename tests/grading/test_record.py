@@ -1,5 +1,7 @@
 """Records are whole or not there, and a batch that was cut off goes on where it stopped."""
 
+import csv
+import io
 import json
 import signal
 import stat
