@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,4 +127,6 @@ def to_plain(thing: Any) -> Any:
 
 def no_value(expression: str, error: str, message: str) -> Unseen:
     """The notebook holds no such value; says why."""
+    if missing := re.fullmatch(r"name '(\w+)' is not defined.*", message, re.DOTALL):
+        return Unseen(f"the notebook has no {missing[1]} yet")
     return Unseen(f"the notebook has no usable value of {expression}: {error}: {message[:200]}")

@@ -85,6 +85,7 @@ def everything_was_read(x):
 @check(4, points=2, title="In the order of arrival", needs="everything_was_read")
 def order_of_arrival(x):
     arrived = _arrived(x)
+    yield expect(arrived, "arrived is empty", must=True)
     for partition in sorted({entry[0] for entry in arrived}):
         offsets = [entry[1] for entry in arrived if entry[0] == partition]
         yield (
@@ -113,6 +114,7 @@ def steps_are_in_order(x):
     topic = x.kafka.topic(x.p.steps_topic)
     yield equal("partitions", len(topic.partitions), x.p.steps_partitions, must=True)
     log = x.read(x.p.steps_topic)
+    yield expect(log, f"the topic {x.p.steps_topic} is empty", must=True)
     yield same("values", log.values, _numbers(x.p.steps))
     yield (
         len(log.partitions) == 1,
