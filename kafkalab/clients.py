@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Client = TypeVar("Client")
 
+# Seconds until a wrong address is called one.
+PATIENCE = 5.0
 COMMON = {
     "bootstrap_timeout_ms": 5_000,
     "request_timeout_ms": 5_000,
@@ -128,7 +130,7 @@ def _open(
     settings = {"client_id": client_id, **COMMON, **settings}
     if settings.get("security_protocol", "PLAINTEXT") == "PLAINTEXT":
         # Before a client exists: one that cannot reach a broker tries for long and says little.
-        address = wire.answering(address)
+        address = wire.answering(address, PATIENCE)
     client = kind(*topics, bootstrap_servers=address, **settings)
     _OPEN[key] = client
     _ADDRESSES[key] = set(address.split(","))

@@ -176,6 +176,7 @@ class Observed(ABC):
                 f"{last[0].state} with {len(last[0].members)} members" if last else "no answer"
             ),
             not_yet=UNSETTLED,
+            mend="A consumer joins its group while it polls.",
         )
 
     def _wait_for_agreement(
@@ -226,8 +227,8 @@ class Observed(ABC):
             folder = storage and segments.partition_folder(storage, topic, partition)
             if folder:
                 return folder
-        who = "No broker" if broker is None else f"Broker {broker}"
-        raise CourseError(f"{who} has a replica of {topic} {partition} on its disk.")
+        who = "No broker has a" if broker is None else f"Broker {broker} has no"
+        raise CourseError(f"{who} replica of {topic} {partition} on its disk.")
 
     def _leader(self, topic: str, partition: int) -> int | None:
         try:

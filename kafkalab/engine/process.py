@@ -194,7 +194,10 @@ class ProcessEngine:
         (folder / "server.properties").write_text(property_files.write(properties))
 
     def _port(self, service: str, port: int) -> int:
+            child.kill()
         """Where a port of a service's container lies on 127.0.0.1."""
+        # What another process started here, or a tool that still runs.
+        _end_all(self.slot.folder, rounds=1)
         for published in self.description.service(service).ports:
             if published.container == port:
                 return published.host
@@ -245,30 +248,34 @@ class ProcessEngine:
 
 
 def clean(folder: Path) -> None:
-    """End every process that carries the mark of the slot with this folder.
+    """End every process of a dead owner that carries the mark of the slot with this folder.
 
     The mark stands in the command line, so a process is found that its owner started a moment
     before it died and told nobody about. Between fork and exec a child does not carry the mark
     yet, so the search goes on until it has found nothing for a while.
     """
     mark = f"{java_command.MARK}{folder}"
-    rounds = iter(range(3))
+    quiet = 0
 
     def all_gone() -> bool:
-        nonlocal rounds
-        found = list(_marked(mark))
+        nonlocal quiet
+        found = list(marked(mark))
         for process in found:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        if found:
-            rounds = iter(range(3))
-        return next(rounds, None) is None
+        quiet = 0 if found else quiet + 1
+        return quiet == rounds
 
     wait_until(all_gone, timeout=30, what=f"the processes of {folder.name} to end")
 
 
-def _marked(mark: str) -> Iterator[psutil.Process]:
+def marked(mark: str) -> Iterator[psutil.Process]:
+    """The living processes with this argument."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if mark in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
                 yield process
+    _end_all(folder, rounds=3)
+
+
+def _end_all(folder: Path, rounds: int) -> None:

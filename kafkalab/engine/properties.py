@@ -53,9 +53,8 @@ def localise(
     `names` are the services of the cluster, `port(service, port)` is where a port of a container
     lies here, and `folder` maps a path of the container.
     """
-    host = re.compile(
-        rf"\b({'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))}):(\d+)"
-    )
+    any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    host = re.compile(rf"(?<![\w.-])({any_name}):(\d+)(?!\w)")
 
     def local(value: str) -> str:
         value = host.sub(lambda found: f"{LOOPBACK}:{port(found[1], int(found[2]))}", value)
