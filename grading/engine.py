@@ -62,6 +62,8 @@ class Run:
     """The state in which the kernel was lost."""
     spent: float = 0.0
     """Seconds that cells took; checks do not count against the limit of the run."""
+    spent_on_values: float = 0.0
+    """Seconds that the notebook took to give values to checks."""
     client: GradingClient | None = None
 
     @property
@@ -72,7 +74,11 @@ class Run:
         """The value of an expression in the kernel; see Doors.value."""
         if self.client is None or not self.is_alive:
             raise no_value(expression, "NoKernel", "the kernel had ended")
-        return self.client.value(expression)
+        started = time.monotonic()
+        try:
+            return self.client.value(expression)
+        finally:
+            self.spent_on_values += time.monotonic() - started
 
 
 def run(notebook: NotebookNode, asked: Run) -> NotebookNode:

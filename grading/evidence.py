@@ -32,7 +32,7 @@ class Evidence:
     is_complete: bool = False
     """Whether the attempt came to its end; what is missing counts as not reached."""
     snapshots: dict[str, Any] = field(default_factory=dict)
-    """Topics and groups as they were after each task."""
+    """What the checks looked at after each task, in short."""
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds."""
 

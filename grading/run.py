@@ -225,7 +225,8 @@ def refusal(lab: Definition, work: Work) -> Evidence:
 
 
 def overhead(record: Record) -> float | None:
-    """Seconds of an attempt beyond the student's own cells."""
+    """Seconds of an attempt beyond what the student's code took."""
     with contextlib.suppress(KeyError):
-        return round(record.seconds["wall"] - record.seconds["cells"], 3)
+        seconds = record.seconds
+        return round(seconds["wall"] - seconds["cells"] - seconds["values"], 3)
     return None

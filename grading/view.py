@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,12 @@ from grading.checks import Unseen
 from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:
-    from kafkalab.cluster import Cluster
+    from kafka import KafkaConsumer
 
-MOST_IN_SNAPSHOT = 20
+    from kafkalab.cluster import Cluster
+    from kafkalab.views import TopicView
+
+READ_TIMEOUT = 30.0
 A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
 
 
@@ -79,8 +83,11 @@ class ClusterView:
         self._cluster = cluster
         self._client_id = client_id
         self.patience = 1.0
+        self.seen: dict[str, Any] = {}
+        """What was looked at since the last `forget`, in short: evidence."""
         self._logs: dict[tuple[str, str], Log] = {}
         self._absent: set[str] = set()
+        self._readers: dict[str, KafkaConsumer] = {}
 
     @property
     def brokers(self) -> list[int]:
@@ -94,7 +101,9 @@ class ClusterView:
     def topic(self, name: str):
         """A topic: .partitions (leader, replicas, isr, …), .configs, .records."""
         self._wait_for(name, self.topics, "topic")
-        return self._cluster.topic(name)
+        topic = self._cluster.topic(name)
+        self.seen[f"topic {name}"] = in_short(topic)
+        return topic
 
     def groups(self) -> dict[str, str]:
         """Name -> state of all consumer groups."""
@@ -103,7 +112,13 @@ class ClusterView:
     def group(self, name: str):
         """A group: .state, .members with what each reads, .offsets, .lag."""
         self._wait_for(name, self.groups, "consumer group")
-        return self._cluster.group(name)
+        group = self._cluster.group(name)
+        self.seen[f"group {name}"] = {
+            "state": group.state,
+            "members": len(group.members),
+            "offsets": {f"{topic} {at}": offset for (topic, at), offset in group.offsets.items()},
+        }
+        return group
 
     def quorum(self):
         """The metadata quorum: leader, epoch, voters, observers."""
@@ -128,61 +143,64 @@ class ClusterView:
         # Kafka's own topics too: the one of the committed offsets tells what a group did when.
         self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
         if (topic, isolation) not in self._logs:
-            self._logs[topic, isolation] = Log(self._records(topic, isolation, limit))
+            self._logs[topic, isolation] = log = Log(self._records(topic, isolation, limit))
+            content = "\n".join(f"{r.partition} {r.offset} {r.key} {r.value}" for r in log)
+            self.seen[f"records of {topic}, {isolation}"] = {
+                "records": {
+                    str(partition): len(some) for partition, some in log.partitions.items()
+                },
+                "sha256": hashlib.sha256(content.encode()).hexdigest(),
+            }
         return self._logs[topic, isolation]
 
     def forget(self) -> None:
         """Look afresh from here on: the notebook went on."""
         self._logs.clear()
         self._absent.clear()
+        self.seen = {}
 
-    def snapshot(self) -> dict[str, Any]:
-        """Topics and groups in short, as evidence."""
-        topics = [self._cluster.topic(name) for name in self.topics()[:MOST_IN_SNAPSHOT]]
-        return {
-            "topics": {
-                topic.name: {
-                    "partitions": len(topic.partitions),
-                    "replicas": len(topic.partitions[0].replicas) if topic.partitions else 0,
-                    "records": [partition.records for partition in topic.partitions],
-                }
-                for topic in topics
-            },
-            "groups": dict(list(self.groups().items())[:MOST_IN_SNAPSHOT]),
-        }
+    def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
+        """The consumer that reads logs; kept, since an old one knows the cluster already."""
+        from kafkalab.clients import consumer
 
-    def _records(self, topic: str, isolation: str, limit: int) -> Iterator[Record]:
-        from kafka import TopicPartition
+        if isolation not in self._readers:
+            self._readers[isolation] = consumer(
+                self._cluster,
+                client_id=f"{self._client_id}-{isolation}",
+                group_id=None,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                isolation_level=isolation,
+                fetch_max_wait_ms=20,
+            )
+        return self._readers[isolation]
 
-        from kafkalab.clients import consumer, records_until_end
+    def _records(self, topic: str, isolation: str, limit: int) -> list[Record]:
+        from kafka.errors import KafkaError
 
         view = self._cluster.topic(topic)
         if view.records > limit:
             raise Unseen(f"the topic {topic} holds {view.records} records, more than {limit}")
-        reader = consumer(
-            self._cluster,
-            client_id=f"{self._client_id}-{isolation}",
-            group_id=None,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            isolation_level=isolation,
-        )
+        partitions = [partition.partition for partition in view.partitions]
         try:
-            reader.assign([TopicPartition(topic, p.partition) for p in view.partitions])
-            found = [
-                Record(
-                    record.partition,
-                    record.offset,
-                    record.timestamp,
-                    record.key,
-                    record.value,
-                    tuple(record.headers or ()),
-                )
-                for record in records_until_end(reader, timeout=30)
-            ]
-        finally:
-            reader.close()
-        return iter(sorted(found, key=lambda record: (record.partition, record.offset)))
+            return self._read(topic, partitions, isolation)
+        except (KafkaError, WaitTimeout):  # it may still look for a broker that was stopped
+            self._readers.pop(isolation).close()
+            return self._read(topic, partitions, isolation)
+
+    def _read(self, topic: str, partitions: list[int], isolation: str) -> list[Record]:
+        from kafka import TopicPartition
+
+        from kafkalab.clients import records_until_end
+
+        reader = self.open_reader(isolation)
+        reader.assign([TopicPartition(topic, partition) for partition in partitions])
+        reader.seek_to_beginning()
+        found = [
+            Record(r.partition, r.offset, r.timestamp, r.key, r.value, tuple(r.headers or ()))
+            for r in records_until_end(reader, timeout=READ_TIMEOUT)
+        ]
+        return sorted(found, key=lambda record: (record.partition, record.offset))
 
     def _wait_for(self, name: str, known: Callable[[], Iterable[str]], kind: str) -> None:
         # what one check has waited for in vain, the next ones need not wait for
@@ -193,3 +211,14 @@ class ClusterView:
             self._absent.add(name)
             others = ", ".join(list(known())[:8])
             raise Unseen(f"there is no {kind} {name} (there: {others or 'none'})") from None
+
+
+def in_short(topic: TopicView) -> dict[str, Any]:
+    """A topic as evidence."""
+    chosen = {name: c.value for name, c in topic.configs.items() if "TOPIC" in c.source}
+    return {
+        "partitions": len(topic.partitions),
+        "replicas": [partition.replicas for partition in topic.partitions],
+        "records": [partition.records for partition in topic.partitions],
+        "configs": chosen,
+    }

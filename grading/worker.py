@@ -80,7 +80,7 @@ class Worker:
         with self.phase("run"):
             notebook = run(woven.notebook, asked)
             looking.at_end()
-        self.phases["cells"] = round(self.phases.pop("run") - self.phases.get("checks", 0), 3)
+        self.phases |= {"cells": round(asked.spent, 3), "values": round(asked.spent_on_values, 3)}
         if asked.ended is not None:
             evidence.ended, evidence.why = asked.ended.state, asked.ended.error
         evidence.phases, evidence.is_complete = self.phases, True
@@ -94,7 +94,9 @@ class Worker:
         from kafkalab.cluster import Cluster
 
         with self.phase("attach"):
-            return ClusterView(Cluster.attach(path))
+            view = ClusterView(Cluster.attach(path))
+            view.open_reader()
+            return view
 
     def progress(self, task: int | None) -> None:
         """A cell begins."""
@@ -149,8 +151,8 @@ class Looking:
             if self.view is not None:
                 self.view.forget()
             found = [self._result(check) for check in due]
-            if self.view is not None and due:
-                self.snapshots[place] = self.view.snapshot()
+            if self.view is not None:
+                self.snapshots[place] = self.view.seen
         cells = {number: asdict(cell) for number, cell in self.asked.cells.items()}
         self.worker.say("checks", results=[asdict(result) for result in found], cells=cells)
 
