@@ -15,6 +15,7 @@ from kafkalab.compose import Description
 from kafkalab.engine import Engine, ToolResult
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
+from kafkalab.networked import Networked
 from kafkalab.observed import Observed
 from kafkalab.slot import Slot
 from kafkalab.wait import WaitTimeout, wait_until
@@ -25,7 +26,7 @@ RUNNING = ("running", "paused")
 _OPEN: dict[str, Cluster] = {}
 
 
-class Cluster(Observed):
+class Cluster(Observed, Networked):
     """Made by `Cluster.start` or `Cluster.attach`.
 
     A node is named by its id (a broker: 0, 1, 2) or by the name of its service ("controller").
@@ -38,8 +39,12 @@ class Cluster(Observed):
         self._engine: Engine | None = launched.engine
         # Only who started a cluster holds its guard, and only the holder may end it.
         self._guard: Guard | None = launched.guard
+        self._gateway = launched.gateway
         self._order = list(self.description.brokers)
         self._paused: set[int] = set()
+        # Cut off from clients or from the others: what it says of the cluster is old, if it says
+        # anything.
+        self._apart: set[int] = set()
 
     # --- Life ----------------------------------------------------------------------------------
 
@@ -51,21 +56,23 @@ class Cluster(Observed):
         settings: Mapping[str, object] | None = None,
         timeout: float = 60,
         beside: bool = False,
+        gateway: bool = False,
     ) -> Cluster:
         """Start the cluster that docker-compose.yml describes under this name.
 
         `settings` are broker settings on top of the file's. Returns when every broker knows that
         all of them are there. A cluster of this profile that the same process started before (a
         cell that is run again) is closed first, unless the new one is to run `beside` it. With
-        KAFKALAB_CLUSTER set, the running cluster that it names is used instead.
+        `gateway` what clients and nodes send passes through a gateway, which can be told to fail.
+        With KAFKALAB_CLUSTER set, the running cluster that it names is used instead.
         """
         began = time.monotonic()
         chosen = {name: _property(value) for name, value in (settings or {}).items()}
         if record := os.environ.get("KAFKALAB_CLUSTER"):
-            return cls(launch.attach(Path(record), profile, chosen))
+            return cls(launch.attach(Path(record), profile, chosen, gateway))
         if profile in _OPEN and not beside:
             _OPEN[profile].close()
-        cluster = cls(launch.start(profile, engine, chosen))
+        cluster = cls(launch.start(profile, engine, chosen, gateway))
         _OPEN[f"{profile} in slot {cluster.slot.number}" if beside else profile] = cluster
         try:
             cluster._wait_for_start(timeout)
@@ -99,6 +106,8 @@ class Cluster(Observed):
         self._leave()
         if self._guard is not None:
             self._engine.down()
+            if self._gateway is not None:
+                self._gateway.reap()
             self._guard.dismiss()
             self.slot.release()
         self._engine = None
@@ -299,7 +308,8 @@ class Cluster(Observed):
 
     def _reachable(self) -> Mapping[int, str]:
         _ = self.engine  # a closed cluster says so
-        return {b: self.addresses[b] for b in self._order if b not in self._paused}
+        silent = self._paused | self._apart
+        return {b: self.addresses[b] for b in self._order if b not in silent}
 
     def _storage(self, broker: int) -> Path | None:
         return self.engine.storage(self._service(broker))
@@ -311,9 +321,12 @@ class Cluster(Observed):
         return {service.name for service in self.description.brokers.values()}
 
     def _forget_pause(self, service: str) -> None:
-        """A node that was away knows least for a while, so it is asked last."""
+        """A node that was away knows least for a while."""
         node = self.description.service(service).node
         self._paused.discard(node)
+        self._asked_last(node)
+
+    def _asked_last(self, node: int) -> None:
         if node in self._order:
             self._order.remove(node)
             self._order.append(node)

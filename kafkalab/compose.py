@@ -74,6 +74,16 @@ class Service:
         return frozenset(role.strip() for role in roles.split(",") if role.strip())
 
     @property
+    def listening(self) -> list[tuple[str, int]]:
+        """Each port that a Kafka node listens at, after for whom: `clients` or `nodes`."""
+        published = {port.container for port in self.ports}
+        ports = [
+            int(entry.rpartition(":")[2])
+            for entry in self.environment["KAFKA_LISTENERS"].split(",")
+        ]
+        return [("clients" if port in published else "nodes", port) for port in ports]
+
+    @property
     def log_dirs(self) -> tuple[str, ...]:
         """Where a Kafka node keeps its log, as paths of the container."""
         return tuple(self.environment.get("KAFKA_LOG_DIRS", "/tmp/kafka-logs").split(","))

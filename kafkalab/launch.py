@@ -12,9 +12,10 @@ from pathlib import Path
 
 from kafkalab import compose, engine, places
 from kafkalab.compose import Description
-from kafkalab.engine import Engine
+from kafkalab.engine import Engine, java_command
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
+from kafkalab.gateway import Gateway, routes
 from kafkalab.slot import Slot
 
 EXCEPTION = re.compile(r"(?:^|\s)(?:[\w.]+\.)?(\w+(?:Exception|Error)): (.+)")
@@ -28,9 +29,12 @@ class Launched:
     engine: Engine
     slot: Slot
     guard: Guard | None
+    gateway: Gateway | None
 
 
-def start(profile: str, engine_name: str | None, settings: dict[str, str]) -> Launched:
+def start(
+    profile: str, engine_name: str | None, settings: dict[str, str], with_gateway: bool = False
+) -> Launched:
     """Take a slot and start every service; does not wait for Kafka."""
     name = engine.chosen(engine_name)
     slot = Slot.take(compose.published(profile), engine.clean)
@@ -42,8 +46,12 @@ def start(profile: str, engine_name: str | None, settings: dict[str, str]) -> La
         # Before anything runs: from here on nothing can be left behind.
         guard = Guard(slot)
         description = compose.read(profile, slot.ports)
-        running = engine.build(name, description, slot, settings)
+        running = engine.build(name, description, slot, settings, with_gateway)
         describe(slot, description, name, guard, os.getpid(), settings)
+        gateway = None
+        if with_gateway:
+            mark = f"{java_command.MARK}{slot.folder}"
+            gateway = Gateway.start(slot.folder, running.routes(), mark)
         running.up()
     except BaseException:
         engine.clean(slot.folder)
@@ -51,11 +59,14 @@ def start(profile: str, engine_name: str | None, settings: dict[str, str]) -> La
             guard.dismiss()
         slot.release()
         raise
-    return Launched(description, running, slot, guard)
+    return Launched(description, running, slot, guard, gateway)
 
 
 def attach(
-    where: str | Path | int, profile: str | None = None, settings: Mapping[str, str] | None = None
+    where: str | Path | int,
+    profile: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    with_gateway: bool = False,
 ) -> Launched:
     """A running cluster, by its slot, its folder or its cluster.json."""
     path = places.state() / f"slot-{where}" if isinstance(where, int) else Path(where)
@@ -82,15 +93,24 @@ def attach(
             "Unset KAFKALAB_CLUSTER, so that a fresh one starts.",
         )
     slot = Slot.of(facts)
+    gateway = Gateway(slot.folder) if routes.read(slot.folder) else None
+    if with_gateway and gateway is None:
+        raise CourseError(
+            "The running cluster has no gateway.",
+            "One has to be there when a cluster starts.",
+            "Unset KAFKALAB_CLUSTER, so that a fresh cluster starts.",
+        )
     description = compose.read(facts["profile"], slot.ports)
-    running = engine.build(facts["engine"], description, slot, facts["settings"])
+    running = engine.build(
+        facts["engine"], description, slot, facts["settings"], gateway is not None
+    )
     if not any(running.state(s.name) in ("running", "paused") for s in description.services):
         raise CourseError(
             f"The cluster of slot {slot.number} is not running any more.",
             "",
             "See what is running: ./course status",
         )
-    return Launched(description, running, slot, None)
+    return Launched(description, running, slot, None, gateway)
 
 
 def describe(

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from kafkalab.compose import Description
 from kafkalab.errors import CourseError
+from kafkalab.gateway.routes import Route
 from kafkalab.slot import Slot
 
 ENGINES = {
@@ -36,15 +37,19 @@ class ToolResult:
 
 
 class Engine(Protocol):
-    """Constructed as `(description, slot, settings)`.
+    """Constructed as `(description, slot, settings, behind_gateway)`.
 
     `settings` are extra broker settings, by their names in server.properties, for every Kafka
-    service of this start. A module of an engine also offers `clean(folder: Path) -> None`, which
-    ends everything that a dead owner left of the slot with that folder; it must not fail when
-    there is nothing.
+    service of this start. With `behind_gateway` the nodes listen elsewhere than they say, and a
+    gateway must carry what `routes` tells. A module of an engine also offers
+    `clean(folder: Path) -> None`, which ends everything that a dead owner left of the slot with
+    that folder; it must not fail when there is nothing.
     """
 
     name: str
+
+    def routes(self) -> list[Route]:
+        """What a gateway has to carry: as much of the traffic as the engine can lead through it."""
 
     def up(self) -> None:
         """Start every service of the profile. Returns without waiting for Kafka."""
@@ -99,10 +104,15 @@ def chosen(name: str | None = None) -> str:
 
 
 def build(
-    name: str, description: Description, slot: Slot, settings: dict[str, str] | None = None
+    name: str,
+    description: Description,
+    slot: Slot,
+    settings: dict[str, str] | None = None,
+    behind_gateway: bool = False,
 ) -> Engine:
     module, kind = ENGINES[name]
-    return getattr(importlib.import_module(module), kind)(description, slot, settings or {})
+    made = getattr(importlib.import_module(module), kind)
+    return made(description, slot, settings or {}, behind_gateway)
 
 
 def clean(folder: Path) -> None:

@@ -20,6 +20,7 @@ from kafkalab.compose import Description, Service
 from kafkalab.engine import ToolResult, java_command, storage, tools
 from kafkalab.engine import properties as property_files
 from kafkalab.errors import CourseError
+from kafkalab.gateway.routes import Route
 from kafkalab.slot import Slot
 from kafkalab.wait import WaitTimeout, wait_until
 
@@ -31,9 +32,16 @@ class ProcessEngine:
 
     name = "process"
 
-    def __init__(self, description: Description, slot: Slot, settings: dict[str, str]) -> None:
+    def __init__(
+        self,
+        description: Description,
+        slot: Slot,
+        settings: dict[str, str],
+        behind_gateway: bool = False,
+    ) -> None:
         self.description = description.with_settings(settings)
         self.slot = slot
+        self._behind_gateway = behind_gateway
         # Our own children: polling them is what makes the system forget the dead ones.
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         for service in description.services:
@@ -50,6 +58,18 @@ class ProcessEngine:
         for service in sorted(self.description.services, key=lambda s: "broker" in s.roles):
             self._prepare(service)
             self.start(service.name)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(
+                service.node,
+                between,
+                self._port(service.name, port),
+                self._bind(service.name, port),
+            )
+            for service in self.description.kafka
+            for between, port in service.listening
+        ]
 
     def start(self, service: str) -> None:
         if self.state(service) in ("running", "paused"):
@@ -173,31 +193,40 @@ class ProcessEngine:
 
     def down(self) -> None:
         # The data goes too, so there is nothing to end in good order for.
-        clean(self.slot.folder)
         for child in self._children.values():
+            child.kill()
             child.wait()
+        # What another process started here, or a tool that still runs.
+        _end_all(self.slot.folder, rounds=1)
         self._children.clear()
         for service in self.description.services:
             shutil.rmtree(self._folder(service.name), ignore_errors=True)
         shutil.rmtree(self.slot.folder / "volumes", ignore_errors=True)
 
     def _prepare(self, service: Service) -> None:
+        properties = property_files.translate(service.environment)
+        if self._behind_gateway:
+            properties = property_files.advertise_all(properties, service)
         properties = property_files.localise(
-            property_files.translate(service.environment),
+            properties,
             service,
             names=frozenset(other.name for other in self.description.services),
             port=self._port,
+            bind=self._bind,
             folder=lambda text: self._replace_paths(service, text),
         )
         folder = self._folder(service.name)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "server.properties").write_text(property_files.write(properties))
 
+    def _bind(self, service: str, port: int) -> int:
+        """Where a node listens on 127.0.0.1: at a port of its own behind a gateway."""
+        if self._behind_gateway:
+            return self.slot.internal_port(f"{service}:{port} behind the gateway")
+        return self._port(service, port)
+
     def _port(self, service: str, port: int) -> int:
-            child.kill()
-        """Where a port of a service's container lies on 127.0.0.1."""
-        # What another process started here, or a tool that still runs.
-        _end_all(self.slot.folder, rounds=1)
+        """Where others reach a port of a service's container on 127.0.0.1."""
         for published in self.description.service(service).ports:
             if published.container == port:
                 return published.host
@@ -227,7 +256,7 @@ class ProcessEngine:
                 return None
             with contextlib.suppress(psutil.NoSuchProcess):
                 process = psutil.Process(pid)
-                if process.create_time() == created and process.status() != psutil.STATUS_ZOMBIE:
+                if process.create_time() == created and not _has_ended(process):
                     return process
         return None
 
@@ -247,6 +276,15 @@ class ProcessEngine:
         )
 
 
+def _has_ended(process: psutil.Process) -> bool:
+    """Dead and only waiting for its parent to notice.
+
+    A JVM has many threads. While the last of them end, the process counts as dead already, and
+    still holds its port.
+    """
+    return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
+
+
 def clean(folder: Path) -> None:
     """End every process of a dead owner that carries the mark of the slot with this folder.
 
@@ -254,6 +292,10 @@ def clean(folder: Path) -> None:
     before it died and told nobody about. Between fork and exec a child does not carry the mark
     yet, so the search goes on until it has found nothing for a while.
     """
+    _end_all(folder, rounds=3)
+
+
+def _end_all(folder: Path, rounds: int) -> None:
     mark = f"{java_command.MARK}{folder}"
     quiet = 0
 
@@ -275,7 +317,3 @@ def marked(mark: str) -> Iterator[psutil.Process]:
         with contextlib.suppress(psutil.Error):
             if mark in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
                 yield process
-    _end_all(folder, rounds=3)
-
-
-def _end_all(folder: Path, rounds: int) -> None:

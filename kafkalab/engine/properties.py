@@ -46,25 +46,44 @@ def localise(
     service: Service,
     names: frozenset[str],
     port: Callable[[str, int], int],
+    bind: Callable[[str, int], int],
     folder: Callable[[str], str],
 ) -> dict[str, str]:
     """The same properties for a process of this machine.
 
-    `names` are the services of the cluster, `port(service, port)` is where a port of a container
-    lies here, and `folder` maps a path of the container.
+    `names` are the services of the cluster, `port(service, port)` is where others reach a port of
+    a container here, `bind` where the node itself listens, and `folder` maps a path of the
+    container.
     """
     any_name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     host = re.compile(rf"(?<![\w.-])({any_name}):(\d+)(?!\w)")
 
-    def local(value: str) -> str:
-        value = host.sub(lambda found: f"{LOOPBACK}:{port(found[1], int(found[2]))}", value)
+    def local(name: str, value: str) -> str:
+        place = bind if name == "listeners" else port
+        value = host.sub(lambda found: f"{LOOPBACK}:{place(found[1], int(found[2]))}", value)
         return ANY_ADDRESS.sub(
-            lambda found: f"{LOOPBACK}:{port(service.name, int(found[1]))}", value
+            lambda found: f"{LOOPBACK}:{place(service.name, int(found[1]))}", value
         )
 
-    result = {name: folder(local(value)) for name, value in properties.items()}
+    result = {name: folder(local(name, value)) for name, value in properties.items()}
     result["log.dirs"] = ",".join(folder(path) for path in service.log_dirs)
     return result
+
+
+def advertise_all(properties: Mapping[str, str], service: Service) -> dict[str, str]:
+    """The same properties, with an advertised address for each listener.
+
+    Without one, a controller names the address that it listens at, which others must not use
+    where something stands before it.
+    """
+    told = properties.get("advertised.listeners", "")
+    named = {entry.partition("://")[0] for entry in told.split(",")}
+    missing = [
+        f"{entry.partition('://')[0]}://{service.name}:{entry.rpartition(':')[2]}"
+        for entry in properties["listeners"].split(",")
+        if entry.partition("://")[0] not in named
+    ]
+    return {**properties, "advertised.listeners": ",".join([told, *missing]).strip(",")}
 
 
 def write(properties: Mapping[str, str]) -> str:

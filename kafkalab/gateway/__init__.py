@@ -1,0 +1,264 @@
+"""A byte forwarder in front of a cluster's listeners: what clients and brokers really say, and a
+network that fails on order.
+
+`Cluster.start(…, gateway=True)` puts it there. A client connects to the address that the broker
+advertises, which is the gateway's; the gateway hands whole frames on to the broker and back.
+
+What it costs, by `python -m benchmarks.gateway` on two cores: see `COST` below each run's output;
+COST_PLACEHOLDER
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kafkalab.errors import CourseError
+from kafkalab.gateway import routes
+from kafkalab.gateway.faults import CUT, DELAY, DROP, THROTTLE
+from kafkalab.gateway.routes import CLIENTS, NODES, Route
+from kafkalab.gateway.seen import Frame, Frames
+from kafkalab.wait import wait_until
+
+__all__ = ["Frame", "Frames", "Gateway", "Route"]
+
+SOCKET = "gateway.sock"
+# What the system allows for the path of a Unix socket, on the strictest of them.
+LONGEST_PATH = 103
+
+
+class Gateway:
+    """Orders to the gateway of one cluster. Each returns when it has taken effect.
+
+    A fault concerns the connections of clients with every broker, unless `broker`, `api` (a name
+    of Kafka's protocol, such as "Produce", or several) or `client_id` say whom. With
+    `between="nodes"` it concerns what the nodes of the cluster send to each other.
+    """
+
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes] | None = None) -> None:
+        self._socket = folder / SOCKET
+        self._routes = routes.read(folder)
+        self._process = process
+
+    @classmethod
+    def start(cls, folder: Path, wanted: Iterable[Route], mark: str) -> Gateway:
+        """Run a gateway for the slot with this folder; `mark` is how its clean-up knows it."""
+        path = folder / SOCKET
+        if len(bytes(path)) > LONGEST_PATH:
+            raise CourseError(
+                f"The gateway cannot listen at {path}.",
+                f"Its path is longer than the {LONGEST_PATH} bytes that a socket's may have.",
+                "Let KAFKALAB_STATE name a folder with a shorter path.",
+            )
+        routes.write(folder, wanted)
+        with (folder / "gateway.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "kafkalab.gateway.server", mark],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd=Path(__file__).parents[2],
+            )
+        wait_until(
+            lambda: path.exists() or process.poll() is not None,
+            timeout=20,
+            what="the gateway to listen",
+            every=0.01,
+        )
+        gateway = cls(folder, process)
+        gateway._order("clear")
+        return gateway
+
+    @property
+    def covers_nodes(self) -> bool:
+        """Whether the traffic between the nodes passes through as well."""
+        return any(route.between == NODES for route in self._routes)
+
+    # --- Faults --------------------------------------------------------------------------------
+
+    def cut(
+        self,
+        broker: int | None = None,
+        *,
+        api: str | Iterable[str] | None = None,
+        client_id: str | None = None,
+        between: str = CLIENTS,
+    ) -> None:
+        """Reset the connections and refuse new ones.
+
+        With `api` or `client_id` a connection is accepted, and reset at the first such request.
+        """
+        self._rule(CUT, broker, api, client_id, between)
+
+    def isolate(self, node: int) -> None:
+        """Cut a node off from all other nodes, in both directions."""
+        self._known(node, NODES)
+        self._order("isolate", node=node)
+
+    def heal(self, broker: int | None = None) -> None:
+        """Undo what was done to one broker by its number; without a number, undo everything.
+
+        A connection on which an answer was withheld is of no more use, so it is reset.
+        """
+        self._order("heal", broker=broker)
+
+    def delay(
+        self,
+        ms: float,
+        broker: int | None = None,
+        *,
+        api: str | Iterable[str] | None = None,
+        client_id: str | None = None,
+        between: str = CLIENTS,
+    ) -> None:
+        """Hold each request back for so many milliseconds."""
+        self._rule(DELAY, broker, api, client_id, between, amount=ms / 1000)
+
+    def throttle(
+        self,
+        bytes_per_second: float,
+        broker: int | None = None,
+        *,
+        api: str | Iterable[str] | None = None,
+        client_id: str | None = None,
+        between: str = CLIENTS,
+    ) -> None:
+        """Let so much through, to each broker and from it. A frame arrives when all of it has."""
+        self._rule(THROTTLE, broker, api, client_id, between, amount=bytes_per_second)
+
+    def half_close(self, broker: int | None = None, *, client_id: str | None = None) -> int:
+        """Tell clients that nothing more will come, and still take what they send.
+
+        Concerns the connections that are open now; returns how many those are.
+        """
+        self._known(broker, CLIENTS)
+        (count,) = self._order("half_close", broker=broker, client_id=client_id)
+        return count
+
+    def drop_replies(
+        self,
+        *apis: str,
+        count: int = 1,
+        broker: int | None = None,
+        client_id: str | None = None,
+        silent: bool = False,
+        between: str = CLIENTS,
+    ) -> None:
+        """Let the broker get the next `count` requests and the client never their answers.
+
+        The connection is reset in place of the answer, so a client tries again at once. A `silent`
+        one stays open without a word, until the client gives up or `heal` resets it.
+        """
+        self._rule(DROP, broker, apis, client_id, between, amount=count, silent=silent)
+
+    # --- Records -------------------------------------------------------------------------------
+
+    def frames(
+        self,
+        api: str | None = None,
+        *,
+        broker: int | None = None,
+        client_id: str | None = None,
+        between: str | None = CLIENTS,
+    ) -> Frames:
+        """Every request since the start or `clear`, with what became of it, oldest first.
+
+        `between=None` gives those of clients and of nodes. The questions that the views of a
+        cluster ask are left out.
+        """
+        _keys(api)
+        return Frames(
+            frame
+            for frame in map(Frame.of, self._order("frames"))
+            if api in (None, frame.api)
+            and broker in (None, frame.broker)
+            and client_id in (None, frame.client_id)
+            and between in (None, frame.between)
+        )
+
+    def clear(self) -> None:
+        """Forget the frames seen so far."""
+        self._order("clear")
+
+    def reap(self) -> None:
+        """Its process was ended with the cluster: let the system forget it."""
+        if self._process is not None:
+            self._process.wait()
+
+    def _rule(
+        self,
+        kind: str,
+        broker: int | None,
+        api: str | Iterable[str] | None,
+        client_id: str | None,
+        between: str,
+        **more: Any,
+    ) -> None:
+        self._known(broker, between)
+        self._order(
+            "rule",
+            kind=kind,
+            between=between,
+            broker=broker,
+            apis=_keys(api),
+            client_id=client_id,
+            **more,
+        )
+
+    def _known(self, broker: int | None, between: str) -> None:
+        """Refuse an order that could have no effect."""
+        nodes = sorted({route.node for route in self._routes if route.between == between})
+        if not nodes:
+            raise CourseError(
+                f"The gateway does not carry what {between} send.",
+                "With the Docker engine the nodes reach each other over Docker's network.",
+            )
+        if broker is not None and broker not in nodes:
+            raise CourseError(
+                f"No listener of node {broker} for {between} is behind the gateway.",
+                f"Those of {', '.join(map(str, nodes))} are.",
+            )
+
+    def _order(self, do: str, **fields: Any) -> list[Any]:
+        try:
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(str(self._socket))
+                line.sendall(json.dumps({"do": do, **fields}).encode() + b"\n")
+                with line.makefile("rb") as answer:
+                    *lines, last = [json.loads(part) for part in answer] or [None]
+        except OSError as error:
+            lines, last, why = [], None, f"The system says: {error.strerror or error}."
+        else:
+            why = f"It ended in the middle of {do!r}."
+        if last != "done":
+            raise CourseError(
+                "The gateway of this cluster does not answer.",
+                why,
+                "Run the cell that starts the cluster again.",
+            )
+        return lines
+
+
+def _keys(api: str | Iterable[str] | None) -> list[int] | None:
+    """The numbers of APIs that are given by name."""
+    if api is None or not api:
+        return None
+    from kafka.protocol.api_key import ApiKey
+
+    keys = []
+    for name in [api] if isinstance(api, str) else api:
+        if name not in ApiKey.__members__:
+            near = difflib.get_close_matches(name, ApiKey.__members__, n=1, cutoff=0.5)
+            raise CourseError(
+                f"Kafka's protocol has no API called {name!r}.",
+                f"Did you mean {near[0]}?" if near else "Produce, Fetch and Metadata are some.",
+            )
+        keys.append(int(ApiKey[name]))
+    return keys

@@ -1,0 +1,100 @@
+"""What the gateway saw: one record for each request, with the answer that it got."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafkalab import tables
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN = 20
+COLUMNS = ("time", "client_id", "broker", "api", "request_bytes", "response_bytes", "ms", "outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A request and its answer; sizes with the four bytes of length, times in Unix seconds.
+
+    `outcome` is `answered`; `unasked` (a produce request with acks=0 wants no answer); `open` (no
+    answer yet); `lost` (its connection ended before); `dropped` (the answer was withheld on order);
+    `refused` (the request itself was not handed on).
+
+    `source` is the node that sent it, for what nodes send to each other.
+    """
+
+    connection: int
+    broker: int
+    between: str
+    source: int | None
+    api_key: int
+    api: str
+    version: int
+    correlation_id: int
+    client_id: str | None
+    request_bytes: int
+    response_bytes: int | None
+    requested: float
+    answered: float | None
+    outcome: str
+    acks: int | None
+    transactional_id: str | None
+    group: str | None
+
+    @classmethod
+    def of(cls, line: list[Any]) -> Frame:
+        """From a line of the gateway's process."""
+        return cls(*line[:5], _names().get(line[4], f"API {line[4]}"), *line[5:])
+
+    @property
+    def ms(self) -> float | None:
+        """From the whole request at the gateway to the whole answer on its way to the client."""
+        return None if self.answered is None else (self.answered - self.requested) * 1000
+
+
+class Frames(list[Frame]):
+    """Frames in the order of their requests."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each frame, times as timestamps in UTC."""
+        import pandas
+
+        names = list(Frame.__dataclass_fields__)
+        table = pandas.DataFrame([asdict(frame) for frame in self], columns=names)
+        table["ms"] = [frame.ms for frame in self]
+        for name in ("requested", "answered"):
+            table[name] = pandas.to_datetime(table[name].astype(float), unit="s", utc=True)
+        return table
+
+    def __repr__(self) -> str:
+        counts = Counter(frame.api for frame in self).most_common()
+        return f"{len(self)} frames" + "".join(f", {count} {api}" for api, count in counts)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                datetime.datetime.fromtimestamp(frame.requested).strftime("%H:%M:%S.%f")[:-3],
+                frame.client_id,
+                frame.broker,
+                f"{frame.api} {frame.version}",
+                frame.request_bytes,
+                frame.response_bytes,
+                None if frame.ms is None else f"{frame.ms:.1f}",
+                frame.outcome,
+            )
+            for frame in self[:SHOWN]
+        ]
+        more = f"; the first {SHOWN}" if len(self) > SHOWN else ""
+        return tables.html(repr(self) + more, COLUMNS, rows)
+
+
+@functools.cache
+def _names() -> dict[int, str]:
+    from kafka.protocol.api_key import ApiKey
+
+    return {int(key): key.name for key in ApiKey}

@@ -1,0 +1,183 @@
+"""The gateway's process: one loop that listens, forwards and takes orders.
+
+    python -m kafkalab.gateway.server -Dkafkalab.slot=FOLDER
+
+It is a process of its own so that a notebook's kernel, busy with its cells, slows no connection.
+The argument is the mark by which a slot's clean-up finds everything that belongs to it. Orders
+come over a Unix socket in the slot's folder that its user alone can open: one line of JSON each,
+answered with lines of JSON when they have taken effect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from kafkalab.gateway.connection import Connection, Exchange
+from kafkalab.gateway.faults import CUT, Faults, Rule
+from kafkalab.gateway.routes import CLIENTS, NODES, Route, read
+
+SOCKET = "gateway.sock"
+# The oldest records go first; one takes some 500 bytes.
+RECORDS = 1_000_000
+CHUNK = 2_000
+
+
+class Relay:
+    """The listening side of a route.
+
+    A closed one keeps its port without listening, so that connections are refused and nobody else
+    takes the port.
+    """
+
+    def __init__(self, server: Server, route: Route) -> None:
+        self.route = route
+        self._server = server
+        self._accepting: asyncio.Server | None = None
+        self._place = _bound(route.listen)
+
+    async def set(self, closed: bool) -> None:
+        if closed and self._accepting:
+            self._accepting.close()
+            self._accepting = None
+            self._place = _bound(self.route.listen)
+        elif not closed and not self._accepting:
+            loop = asyncio.get_running_loop()
+            self._accepting = await loop.create_server(self._accept, sock=self._place, backlog=512)
+
+    def _accept(self) -> asyncio.Protocol:
+        return self._server.connect(self.route).accept()
+
+
+class Server:
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.faults = Faults()
+        self.connections: set[Connection] = set()
+        # Connections on which the client waits for what will not come.
+        self.muted: set[Connection] = set()
+        self._relays = [Relay(self, route) for route in routes]
+        self._numbers = count(1)
+        self._records: deque[tuple[Route, int | None, Exchange]] = deque(maxlen=RECORDS)
+
+    async def run(self, path: Path) -> None:
+        await self._listen()
+        before = os.umask(0o177)
+        orders = await asyncio.start_unix_server(self._order, path)
+        os.umask(before)
+        await orders.serve_forever()
+
+    def connect(self, route: Route) -> Connection:
+        connection = Connection(self, route, next(self._numbers))
+        self.connections.add(connection)
+        return connection
+
+    def record(self, route: Route, source: int | None, exchange: Exchange) -> None:
+        self._records.append((route, source, exchange))
+
+    # --- Orders --------------------------------------------------------------------------------
+
+    async def _order(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            order = json.loads(await reader.readline())
+            do = getattr(self, f"do_{order.pop('do')}")
+            for place, line in enumerate(await do(**order)):
+                writer.write(json.dumps(line).encode() + b"\n")
+                if place % CHUNK == 0:
+                    await writer.drain()  # and let the traffic have its turn
+            writer.write(b'"done"\n')
+            await writer.drain()
+        writer.close()
+
+    async def do_rule(self, **fields: Any) -> Iterable[Any]:
+        """A new fault."""
+        rule = Rule(**fields)
+        self.faults.rules.append(rule)
+        if rule.kind == CUT and rule.apis is None:
+            await self._listen()
+            await self._end(
+                c
+                for c in self.connections
+                if rule.concerns(c.route) and (rule.whole or rule.client_id in c.client_ids)
+            )
+        return []
+
+    async def do_isolate(self, node: int) -> Iterable[Any]:
+        """Cut a node off from the other nodes, in both directions."""
+        self.faults.isolated.add(node)
+        await self._listen()
+        await self._end(
+            c
+            for c in self.connections
+            if c.route.between == NODES and node in (c.route.node, c.source)
+        )
+        return []
+
+    async def do_heal(self, broker: int | None) -> Iterable[Any]:
+        self.faults.heal(broker)
+        await self._end(c for c in self.muted if broker in (None, c.route.node))
+        await self._listen()
+        return []
+
+    async def do_half_close(self, broker: int | None, client_id: str | None) -> Iterable[Any]:
+        chosen = [
+            c
+            for c in self.connections
+            if c.route.between == CLIENTS
+            and broker in (None, c.route.node)
+            and (client_id is None or client_id in c.client_ids)
+        ]
+        for connection in chosen:
+            connection.half_close()
+        return [len(chosen)]
+
+    async def do_clear(self) -> Iterable[Any]:
+        self._records.clear()
+        return []
+
+    async def do_frames(self) -> Iterator[Any]:
+        return (_line(*record) for record in list(self._records))
+
+    async def _listen(self) -> None:
+        for relay in self._relays:
+            await relay.set(self.faults.closed(relay.route))
+
+    async def _end(self, connections: Iterable[Connection]) -> None:
+        ending = list(connections)
+        for connection in ending:
+            connection.end(reset=True)
+        for connection in ending:
+            await connection.gone()
+
+
+def _line(route: Route, source: int | None, seen: Exchange) -> list[Any]:
+    request = seen.request
+    return [
+        *(seen.connection, route.node, route.between, source),
+        *(request.api, request.version, request.correlation, request.client_id),
+        *(seen.size, seen.reply, seen.begun, seen.answered, seen.outcome),
+        *(request.acks, request.transactional_id, request.group),
+    ]
+
+
+def _bound(port: int) -> socket.socket:
+    place = socket.socket()
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    place.bind(("127.0.0.1", port))
+    return place
+
+
+def main(folder: Path) -> None:
+    asyncio.run(Server(read(folder)).run(folder / SOCKET))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1].partition("=")[2]))
