@@ -73,7 +73,8 @@ def segments(folder: Path) -> list[Segment]:
             for path in sorted(folder.glob(f"{log.stem}.*"))
             if (size := _size(path)) is not None
         }
-        found.append(Segment(int(log.stem), files, log))
+        if "log" in files:  # else the broker has renamed it since it was listed, to delete it
+            found.append(Segment(int(log.stem), files, log))
     return found
 
 
