@@ -121,4 +121,6 @@ def clean(folder: Path) -> None:
         name = (folder / "engine").read_text().strip()
     except FileNotFoundError:
         return
+    if not name:
+        return  # its owner died before it had started anything
     importlib.import_module(ENGINES[name][0]).clean(folder)
