@@ -9,17 +9,23 @@ from typing import Any
 _WHERE = {
     "Cluster": "kafkalab.cluster",
     "CourseError": "kafkalab.errors",
+    "Ledger": "kafkalab.ledger",
     "Prediction": "kafkalab.prediction",
+    "read_topic": "kafkalab.spark",
+    "spark_session": "kafkalab.spark",
     "WaitTimeout": "kafkalab.wait",
     "wait_until": "kafkalab.wait",
 }
+_MODULES = {"charts", "clients", "diagrams"}
 
-__all__ = sorted(_WHERE)
+__all__ = sorted([*_WHERE, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"kafkalab.{name}")
     raise AttributeError(f"module 'kafkalab' has no attribute {name!r}")
 
 
