@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from grading.definition import Definition
@@ -26,10 +25,11 @@ from grading.outcome import Outcome
 from grading.outputs import shortened
 from grading.processes import end_below, end_marked
 from grading.weave import HandedIn
-from kafkalab.places import repository
 
-FOR_THE_CHECKS = 60.0
-"""Seconds beyond the limit of the run before the process is ended from outside."""
+FOR_THE_REST = 60.0
+FOR_A_CHECK = 10.0
+"""Seconds beyond the limit of the run. The process keeps that limit itself; if it is there even
+later, something of ours hangs."""
 Report = Callable[[dict[str, Any]], None]
 
 
@@ -56,7 +56,7 @@ class Attempted:
 class Attempt:
     """A process for one attempt at a lab. Boots when made; `run` may come much later."""
 
-    def __init__(self, lab: Definition, root: Path | None = None) -> None:
+    def __init__(self, lab: Definition) -> None:
         self.lab = lab
         self.mark = uuid.uuid4().hex
         self.started = time.monotonic()
@@ -64,7 +64,7 @@ class Attempt:
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "grading.worker"),
-                *(lab.name, str(root or repository()), self.mark),
+                *(lab.name, str(lab.root), self.mark),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -76,8 +76,9 @@ class Attempt:
     def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
         """Hand over the job and follow it to its end, or end it."""
         evidence = Evidence(self.lab.name, job.student, job.seed)
-        limit = self.lab.limits.run + FOR_THE_CHECKS
-        overtime = threading.Timer(limit, self._out_of_time, [evidence])
+        checks = len(self.lab.checks) + sum(task.hidden for task in self.lab.tasks.values())
+        limit = self.lab.limits.run + FOR_THE_REST + FOR_A_CHECK * checks
+        overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
         try:
             with contextlib.suppress(BrokenPipeError):
                 self._send(job)
@@ -122,13 +123,12 @@ class Attempt:
                 evidence.results += [result_from_json(result) for result in event["results"]]
                 evidence.cells = {int(n): cell_from_json(c) for n, c in event["cells"].items()}
             report(event)
-        if evidence.ended is None:
-            evidence.refusal, evidence.why = Outcome.INFRA, self._last_words()
+        evidence.why = evidence.why or self._last_words()
+        evidence.refusal = Outcome.INFRA
         return Attempted(evidence)
 
-    def _out_of_time(self, evidence: Evidence) -> None:
-        evidence.ended = Outcome.TIMEOUT
-        evidence.why = f"the whole notebook took longer than {self.lab.limits.run:g} s"
+    def _out_of_time(self, evidence: Evidence, limit: float) -> None:
+        evidence.why = f"the grading process was not done after {limit:g} s"
         self.kill()
 
     def _last_words(self) -> str:

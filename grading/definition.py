@@ -50,6 +50,8 @@ class Definition:
     """Everything about a lab but its text and its hidden checks."""
 
     name: str
+    root: Path
+    """The folder of the course that it belongs to."""
     folder: Path
     master: Path
     title: str
@@ -133,6 +135,7 @@ def load(name: str, root: Path | None = None) -> Definition:
     tasks = {int(number): Task(int(number), **task) for number, task in table["tasks"].items()}
     definition = Definition(
         name=name,
+        root=root,
         folder=folder,
         master=root / "lessons" / "labs" / f"{name}.py",
         title=table["title"],

@@ -37,6 +37,8 @@ GRACE = 3.0  # seconds for a cell to heed the interrupt, and for its last output
 NONSENSE = (TypeError, KeyError, ValueError, AttributeError)
 """What jupyter_client raises over a message that is none."""
 VALUE_TIMEOUT = 10.0
+VALUES_TIMEOUT = 60.0
+"""For all values of an attempt together; beyond it each gets a moment only."""
 LARGEST_VALUE = 1_000_000
 VALUE = (
     "__import__('json').dumps(({expression}), "
@@ -277,11 +279,13 @@ class GradingClient(PapermillNotebookClient):
         message = self.kc.execute(
             "", silent=True, allow_stdin=False, user_expressions={"value": code}
         )
-        reply, is_late = run_sync(self._reply)(message, VALUE_TIMEOUT)
+        left = max(VALUES_TIMEOUT - self.asked.spent_on_values, 0.5)
+        limit = min(VALUE_TIMEOUT, left)
+        reply, is_late = run_sync(self._reply)(message, limit)
         if reply is None or is_late:
             if reply is None:
                 self.asked.ended = CellState(Outcome.TIMEOUT if is_late else Outcome.KERNEL_DIED)
-            raise no_value(expression, "TimeoutError", f"not there within {VALUE_TIMEOUT:g} s")
+            raise no_value(expression, "TimeoutError", f"not there within {limit:g} s")
         found: Mapping[str, Any] = reply["content"].get("user_expressions", {}).get("value", {})
         if found.get("status") != "ok":
             raise no_value(expression, str(found.get("ename")), str(found.get("evalue")))

@@ -34,7 +34,7 @@ class Evidence:
     snapshots: dict[str, Any] = field(default_factory=dict)
     """What the checks looked at after each task, in short."""
     phases: dict[str, float] = field(default_factory=dict)
-    """Seconds."""
+    """Seconds; `load` is what the machine had to do, per processor."""
 
     @property
     def fault(self) -> Outcome | None:

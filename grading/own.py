@@ -16,14 +16,12 @@ from grading.show import Verdict
 from kafkalab.errors import CourseError
 
 
-def check(
-    path: Path, say: Callable[[str], None] = print, root: Path | None = None
-) -> tuple[Verdict, list[str]]:
+def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list[str]]:
     """Run a notebook in a fresh kernel; its verdict, and what else a learner should know."""
     notebook = _read(path)
-    lab = definition.load(notebook.lab, root)
+    lab = definition.load(notebook.lab)
     seed = practice_seed(lab.name)
-    attempt = Attempt(lab, root)  # boots while the cluster starts
+    attempt = Attempt(lab)  # boots while the cluster starts
     lease = Lease(lab, tag=Draw(seed).tag)
     try:
         say("starting the cluster")

@@ -22,6 +22,7 @@ from grading.show import SIGNS
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LONGEST_OUTPUT = 4_000
+BUSY = 4  # processes that want to run, per processor; deadlines are missed then
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
@@ -115,6 +116,8 @@ def in_words(record: Record) -> str:
     if record.outcome is None:
         return "the run was cut off; grade again"
     words = IN_WORDS[record.outcome]
+    if record.outcome is not Outcome.PASS and record.seconds.get("load", 0) > BUSY:
+        words += " on a machine with far too much to do"
     if record.outcome in OURS:
         return f"{words}; grade again or look at the record"
     return f"{words}: {record.why}" if record.why else words

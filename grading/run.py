@@ -7,13 +7,13 @@ boots, so a hand-in costs little more than the student's own seconds.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from grading import record as records
@@ -74,13 +74,10 @@ def plan(
 class Batch:
     """Runs planned work in slots."""
 
-    def __init__(
-        self, lab: Definition, store: Store, watch: Watch = lambda _: None, root: Path | None = None
-    ) -> None:
+    def __init__(self, lab: Definition, store: Store, watch: Watch = lambda _: None) -> None:
         self.lab = lab
         self.store = store
         self.watch = watch
-        self.root = root
         self.hidden = lab.hidden_checks()
         self.records: list[Record] = []
         self._queue: deque[Work] = deque()
@@ -151,6 +148,7 @@ class Batch:
             is_spoilt = attempted.evidence.fault is Outcome.INFRA
             slot.lease.give_back(is_sound=not is_spoilt)
             attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
+            attempted.evidence.phases["load"] = round(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
             if not is_spoilt or attempt == TRIES:
                 self._finish(slot.number, work, attempted)
                 return
@@ -174,7 +172,7 @@ class Slot:
 
     def attempt(self, work: Work) -> Attempted:
         """Run one, and boot the next meanwhile."""
-        booted, self.spare = self.spare or Attempt(self.batch.lab, self.batch.root), None
+        booted, self.spare = self.spare or Attempt(self.batch.lab), None
         self.batch.open.add(booted)
         try:
             cluster = self.lease.take()
@@ -202,7 +200,7 @@ class Slot:
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self.batch.watch(Progress(self.number, student, event))
         if self.spare is None and self.batch.has_more:
-            self.spare = Attempt(self.batch.lab, self.batch.root)
+            self.spare = Attempt(self.batch.lab)
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:

@@ -89,13 +89,12 @@ def verify(
     repeat: int = 1,
     jobs: int = 1,
     watch: Watch = lambda _: None,
-    root: Path | None = None,
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers."""
     from tools.build import solution_notebook, student_notebook
 
-    where = {} if root is None else {"root": root}
-    solved, blank = solution_notebook(lab.name, **where), student_notebook(lab.name, **where)
+    solved = solution_notebook(lab.name, lab.root)
+    blank = student_notebook(lab.name, lab.root)
     checks = (*lab.checks, *lab.hidden_checks())
     wrong = wrong_answers(lab, solved)
     proof = Proof(list(gaps(checks, wrong)), {check.id: Tally() for check in checks})
@@ -114,7 +113,7 @@ def verify(
     with tempfile.TemporaryDirectory(prefix="kl-verify-") as folder:
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        proof.records = Batch(lab, store, watch, root).run(work, jobs)
+        proof.records = Batch(lab, store, watch).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:

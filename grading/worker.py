@@ -44,13 +44,13 @@ class SetUpFailed(Exception):
 class Worker:
     """One attempt at one lab."""
 
-    def __init__(self, lab: definition.Definition, root: Path, kernel: Kernel, out: TextIO) -> None:
+    def __init__(self, lab: definition.Definition, kernel: Kernel, out: TextIO) -> None:
         from tools.build import student_notebook
 
         self.lab = lab
         self.kernel = kernel
         self.out = out
-        self.master = student_notebook(lab.name, root)
+        self.master = student_notebook(lab.name, lab.root)
         self.phases: dict[str, float] = {}
 
     def say(self, event: str, **content: Any) -> None:
@@ -189,7 +189,7 @@ def main() -> None:
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
     kernel = Kernel(sys.argv[3])
-    worker = Worker(lab, Path(sys.argv[2]), kernel, out)
+    worker = Worker(lab, kernel, out)
     try:
         kernel.start()
         warm_up(kernel, lab)

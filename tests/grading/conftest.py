@@ -198,7 +198,7 @@ def solved(course):
 
 
 @pytest.fixture
-def hand_in(course, tiny, solved) -> Callable[..., Attempted]:
+def hand_in(tiny, solved) -> Callable[..., Attempted]:
     """Run the solution with some answers replaced: hand_in(t2="…")."""
 
     def run(cells: Sequence[HandedIn] | None = None, student: str = "anna", **answers: str):
@@ -207,6 +207,6 @@ def hand_in(course, tiny, solved) -> Callable[..., Attempted]:
                 HandedIn(cell.id, cell.kind, answers.get(cell.id.replace("task-", "t"), cell.text))
                 for cell in as_handed_in(solved)
             ]
-        return Attempt(tiny, course).run(Job(student, f"seed of {student}", cells))
+        return Attempt(tiny).run(Job(student, f"seed of {student}", cells))
 
     return run

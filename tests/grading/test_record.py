@@ -57,7 +57,7 @@ def grade(course, out, submissions):
     lab = definition.load("lab90", course)
     store = Store(out, lab.name)
     work, done = plan(lab, submissions, store, course_secret(out), rerun=False)
-    return Batch(lab, store, root=course).run(work, jobs=1), done
+    return Batch(lab, store).run(work, jobs=1), done
 
 
 def masked(record: Record) -> dict:

@@ -85,7 +85,7 @@ def strays():
 
 
 @pytest.fixture(scope="module")
-def graded(course, tiny, solved, tmp_path_factory):
+def graded(tiny, solved, tmp_path_factory):
     """The whole zoo, graded as a class: name -> record, and its store."""
     submissions = []
     for name, (answers, _, _) in ZOO.items():
@@ -97,7 +97,7 @@ def graded(course, tiny, solved, tmp_path_factory):
         submissions.append(Submission(name, NotebookFile(tuple(cells), tiny.name)))
     store = Store(tmp_path_factory.mktemp("grades"), tiny.name)
     work, _ = plan(tiny, submissions, store, b"secret", rerun=False)
-    records = Batch(tiny, store, root=course).run(work, jobs=2)
+    records = Batch(tiny, store).run(work, jobs=2)
     return {record.student: record for record in records}, store
 
 
