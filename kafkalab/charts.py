@@ -22,20 +22,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from kafkalab.drawing import (
+    SINCE_FIRST,
     Moment,
     counted,
     counted_over_time,
     mark_moments,
     name_series,
+    nothing,
     rows_of,
     seconds_since,
     series,
     thousands,
 )
-from kafkalab.offsets import offsets_line
+from kafkalab.log_charts import files_over_time, offsets_line
 from kafkalab.picture import Picture, show
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ __all__ = [
 STYLE = Path(__file__).with_name("kafkalab.mplstyle")
 plt.style.use(STYLE)
 
-SINCE_FIRST = "seconds since the first {}"
 # The colours of the style by name, where a chart is asked for in red, blue and green.
 COLOURS = {
     "blue": "#0072B2",
@@ -83,11 +84,14 @@ def records_per_second(
 ) -> Axes:
     """How many records came in each second; one row is one record."""
     ax = ax or plt.subplots()[1]
+    ax.set(xlabel=SINCE_FIRST.format("record"), ylabel="records per second")
     edges, counts, origin = counted_over_time(frame, time, by)
+    if counts.empty:
+        return nothing(ax)
     for name, rows in series(counts, by):
         sizes = rows.set_index("span")["records"].reindex(range(len(edges) - 1), fill_value=0)
         ax.stairs(sizes / edges[1], edges, label=name, fill=by is None, linewidth=1.8)
-    ax.set(xlabel=SINCE_FIRST.format("record"), ylabel="records per second", ylim=(0, None))
+    ax.set_ylim(0)
     thousands(ax.yaxis)
     mark_moments(ax, marks, origin)
     return name_series(ax, by)
@@ -103,59 +107,26 @@ def records_per_partition(
 ) -> Axes:
     """How many records lie in each partition; one row is one record, or `records` of them."""
     ax = ax or plt.subplots()[1]
+    ax.set(xlabel=partition, ylabel="records")
     counts = counted(frame, [partition] if by is None else [partition, by], records)
+    if counts.empty:
+        return nothing(ax)
     places = sorted(counts[partition].unique())
     groups = list(series(counts, by))
-    width = 0.8 / max(1, len(groups))
+    width = 0.8 / len(groups)
     for number, (name, rows) in enumerate(groups):
         heights = rows.set_index(partition)["records"].reindex(places, fill_value=0)
         shift = (number - (len(groups) - 1) / 2) * width
         bars = ax.bar(np.arange(len(places)) + shift, heights, width * 0.94, label=name)
         if len(places) * len(groups) <= 18:
             ax.bar_label(bars, fmt="{:,.0f}", padding=2, fontsize=10)
-    ax.set_xticks(np.arange(len(places)), places)
-    ax.set(xlabel=partition, ylabel="records")
+    # Fifty numbers would run into one another.
+    every = -(-len(places) // 25)
+    ax.set_xticks(np.arange(len(places))[::every], places[::every])
     ax.grid(axis="x", visible=False)
     ax.margins(y=0.12)
     thousands(ax.yaxis)
     return name_series(ax, by)
-
-
-def files_over_time(
-    frame: Frame,
-    ax: Axes | None = None,
-    *,
-    time: str = "seconds",
-    file: str = "segment",
-    size: str = "bytes",
-    marks: Mapping[str, Moment] | None = None,
-) -> Axes:
-    """The bytes of each segment file, one upon the other: a file grows, is closed, is deleted.
-
-    One row is one look at one file. A file without a row at a time at which others were seen is
-    taken as deleted. Between two looks nothing is known, hence the steps.
-    """
-    ax = ax or plt.subplots()[1]
-    looks = rows_of(frame, [time, file, size])
-    looks["x"], origin = seconds_since(looks[time])
-    table = looks.pivot_table(index="x", columns=file, values=size, aggfunc="last").fillna(0)
-    shades = plt.get_cmap("cividis")(np.linspace(0.25, 0.95, table.shape[1]))
-    ax.stackplot(table.index, table.T, step="post", colors=shades, edgecolor="white")
-    tops = table.cumsum(axis=1)
-    for name, shade in zip(table.columns, shades, strict=True):
-        moments = table.index[table[name] > 0]
-        if table[name].max() < tops.to_numpy().max() / 15:
-            continue
-        # In its own band, where that is highest and has been for half of the time.
-        high = moments[table.loc[moments, name] == table[name].max()]
-        x = high[len(high) // 2]
-        y = tops.loc[x, name] - table.loc[x, name] / 2
-        ink = "white" if shade[:3].mean() < 0.5 else "black"
-        ax.text(x, y, name, ha="center", va="center", color=ink, fontsize=10, clip_on=True)
-    ax.set(xlabel=SINCE_FIRST.format("look"), ylabel=f"bytes on disk, by {file}", ylim=(0, None))
-    ax.yaxis.set_major_formatter(EngFormatter("B"))
-    mark_moments(ax, marks, origin)
-    return ax
 
 
 def scatter_by_class(
@@ -175,7 +146,11 @@ def scatter_by_class(
     """
     ax = ax or plt.subplots(figsize=(7.5, 4.4))[1]
     chosen = COLOURS | dict(colours or {})
+    suffix = f" ({unit})" if unit else ""
+    ax.set(xlabel=x.replace("_", " ") + suffix, ylabel=y.replace("_", " ") + suffix)
     rows = rows_of(frame, [x, y, by])
+    if rows.empty:
+        return nothing(ax)
     for number, (name, group) in enumerate(series(rows, by)):
         colour = chosen.get(group[by].iloc[0], f"C{number}")
         ax.scatter(
@@ -187,8 +162,6 @@ def scatter_by_class(
             alpha=0.75,
             label=f"{name} ({len(group):,})",
         )
-    suffix = f" ({unit})" if unit else ""
-    ax.set(xlabel=x.replace("_", " ") + suffix, ylabel=y.replace("_", " ") + suffix)
     return name_series(ax, by)
 
 
@@ -205,20 +178,25 @@ def latency_distribution(
     of sends that failed, are left out.
     """
     ax = ax or plt.subplots()[1]
+    ax.set(xlabel="milliseconds until the acknowledgement", ylabel="share of the records")
     measured = rows_of(frame, [latency] if by is None else [latency, by]).dropna(subset=[latency])
+    if measured.empty:
+        return nothing(ax)
     for name, rows in series(measured, by):
         # A clock cannot tell less, and a logarithm has no place for nothing.
         times = np.sort(rows[latency].to_numpy(float).clip(min=0.001))
         shares = np.arange(1, len(times) + 1) / len(times)
-        half = f"half within {times[(len(times) - 1) // 2]:,.3g} ms"
-        ax.step(times, shares, where="post", label=f"{name}: {half}" if name else half)
+        median = times[(len(times) - 1) // 2]
+        words = f"half within {median:,.3g} ms"
+        ax.step(times, shares, where="post", label=f"{name}: {words}")
+        if name is None:
+            ax.annotate(words, (median, 0.5), (6, -4), textcoords="offset points", va="top")
     ax.axhline(0.5, color="#888888", linestyle="-", linewidth=0.8)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:,g}")
-    ax.set(xlabel="milliseconds until the acknowledgement", ylabel="share of the records")
     ax.set_ylim(0, 1.02)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
-    return name_series(ax, by or "")
+    return name_series(ax, by)
 
 
 def timeline(
@@ -237,15 +215,17 @@ def timeline(
     Seconds count from the first row, or from `start` where several charts share a clock.
     """
     ax = ax or plt.subplots()[1]
+    since = "seconds" if start is not None else SINCE_FIRST.format("look")
+    ax.set(xlabel=since, ylabel=ylabel or value.replace("_", " "))
     rows = rows_of(frame, [time, value] if by is None else [time, value, by])
+    if rows.empty:
+        return nothing(ax)
     rows["x"], origin = seconds_since(rows[time], start)
     end = rows["x"].max()
     for name, line in series(rows.sort_values("x", kind="stable"), by):
         # What was seen last holds to the end of the chart.
         x, y = [*line["x"], end], [*line[value], line[value].iloc[-1]]
         ax.step(x, y, where="post", label=name)
-    since = "seconds" if start is not None else SINCE_FIRST.format("look")
-    ax.set(xlabel=since, ylabel=ylabel or value.replace("_", " "))
     ax.yaxis.get_major_locator().set_params(integer=pd.api.types.is_integer_dtype(rows[value]))
     thousands(ax.yaxis)
     mark_moments(ax, marks, origin)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 Moment = float | datetime | pd.Timestamp
 
+SINCE_FIRST = "seconds since the first {}"
 MARK = "#444444"
+# Under words that lines may cross.
+PLATE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 SPANS = 40
 
 
@@ -59,7 +62,8 @@ def counted_over_time(
         rows = frame.withColumn("span", _epoch_column(frame, time))
         low, high = rows.agg(F.min("span"), F.max("span")).first()
     if low is None or math.isnan(low):
-        return np.array([0.0, 1.0]), pd.DataFrame(columns=["span", "records"]), 0.0
+        columns = ["span", "records"] if by is None else ["span", "records", by]
+        return np.array([0.0, 1.0]), pd.DataFrame(columns=columns, dtype=float), 0.0
     edges = np.linspace(0, *_spans(high - low))
     width = edges[1]
     if isinstance(frame, pd.DataFrame):
@@ -141,7 +145,7 @@ def mark_moments(ax: Axes, marks: Mapping[str, Moment] | None, origin: float) ->
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + (high - low) * 0.1 * len(ends))
     for x, words, flipped, row in rows:
-        ax.axvline(x, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
+        ax.axvline(x, color=MARK, linestyle=(0, (3, 2)), linewidth=1, zorder=1.5)
         ax.annotate(
             words,
             (x, 1 - 0.085 * row),
@@ -152,6 +156,7 @@ def mark_moments(ax: Axes, marks: Mapping[str, Moment] | None, origin: float) ->
             va="top",
             color=MARK,
             fontsize=10.5,
+            bbox=PLATE,
         )
 
 
@@ -159,6 +164,13 @@ def name_series(ax: Axes, by: str | None) -> Axes:
     """A legend beside the drawing, where it covers nothing; none where there is one series."""
     if by is not None and len(ax.get_legend_handles_labels()[1]) > 1:
         ax.legend(title=by, loc="upper left", bbox_to_anchor=(1.01, 1), alignment="left")
+    return ax
+
+
+def nothing(ax: Axes) -> Axes:
+    """The drawing of no rows: that there are none may be the finding."""
+    ax.text(0.5, 0.5, "nothing to draw", transform=ax.transAxes, ha="center", color=MARK)
+    ax.set(xticks=[], yticks=[])
     return ax
 
 

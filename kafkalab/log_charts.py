@@ -1,18 +1,74 @@
-"""One partition as a line of offsets, with the places of its producer and of its groups."""
+"""The charts of one partition's log: its files over time, and its offsets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from kafkalab.drawing import thousands
+from kafkalab.drawing import (
+    PLATE,
+    SINCE_FIRST,
+    Moment,
+    mark_moments,
+    nothing,
+    rows_of,
+    seconds_since,
+    thousands,
+)
 
+if TYPE_CHECKING:
+    from kafkalab.drawing import Frame
+
+# Lighter than the style's, for black names; neighbours differ in lightness too.
+FILES = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
 FULL, EDGE = "#CFE3F1", "#0072B2"
 # More boxes than this would be too small for the number in them.
 BOXES = 26
+
+
+def files_over_time(
+    frame: Frame,
+    ax: Axes | None = None,
+    *,
+    time: str = "seconds",
+    file: str = "segment",
+    size: str = "bytes",
+    marks: Mapping[str, Moment] | None = None,
+) -> Axes:
+    """The bytes of each segment file, one upon the other: a file grows, is closed, is deleted.
+
+    One row is one look at one file. A file without a row at a time at which others were seen is
+    taken as deleted. Between two looks nothing is known, hence the steps.
+    """
+    ax = ax or plt.subplots()[1]
+    ax.set(xlabel=SINCE_FIRST.format("look"), ylabel=f"bytes on disk, by {file}")
+    looks = rows_of(frame, [time, file, size])
+    if looks.empty:
+        return nothing(ax)
+    looks["x"], origin = seconds_since(looks[time])
+    table = looks.pivot_table(index="x", columns=file, values=size, aggfunc="last").fillna(0)
+    shades = [FILES[number % len(FILES)] for number in range(table.shape[1])]
+    ax.stackplot(table.index, table.T, step="post", colors=shades, edgecolor="white")
+    tops = table.cumsum(axis=1)
+    ends = np.append(table.index[1:], table.index[-1])
+    for name in table.columns:
+        if table[name].max() < tops.to_numpy().max() / 15:
+            continue  # too low for its name
+        # In the middle of the time in which its band is high.
+        (high,) = np.nonzero(table[name] > table[name].max() * 0.7)
+        x = (table.index[high[0]] + ends[high[-1]]) / 2
+        look = table.index[table.index <= x][-1]
+        y = tops.loc[look, name] - table.loc[look, name] / 2
+        ax.text(x, y, name, ha="center", va="center", fontsize=10)
+    ax.set_ylim(0)
+    ax.yaxis.set_major_formatter(EngFormatter("B"))
+    mark_moments(ax, marks, origin)
+    return ax
 
 
 def offsets_line(
@@ -62,9 +118,11 @@ def offsets_line(
             ha="right" if before else "left",
             va="center" if before else "bottom",
             color=colour,
+            bbox=PLATE,
         )
     ax.set(xlabel="offset", yticks=[], ylim=(-len(groups) * 0.7 - 0.35, 1.4))
-    ax.set_xlim(first - room, end + (1 if boxes else 0) + room)
+    # A few boxes are not drawn larger than many.
+    ax.set_xlim(first - room, max(end + 1, first + 12) if boxes else end + room)
     ax.spines["left"].set_visible(False)
     ax.grid(visible=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
