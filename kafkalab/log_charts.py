@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
-import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
@@ -55,20 +55,26 @@ def files_over_time(
     shades = [FILES[number % len(FILES)] for number in range(table.shape[1])]
     ax.stackplot(table.index, table.T, step="post", colors=shades, edgecolor="white")
     tops = table.cumsum(axis=1)
-    ends = np.append(table.index[1:], table.index[-1])
     for name in table.columns:
-        if table[name].max() < tops.to_numpy().max() / 15:
-            continue  # too low for its name
-        # In the middle of the time in which its band is high.
-        (high,) = np.nonzero(table[name] > table[name].max() * 0.7)
-        x = (table.index[high[0]] + ends[high[-1]]) / 2
-        look = table.index[table.index <= x][-1]
-        y = tops.loc[look, name] - table.loc[look, name] / 2
-        ax.text(x, y, name, ha="center", va="center", fontsize=10)
+        # A band that is too low has no room for its name.
+        if table[name].max() > tops.to_numpy().max() / 15:
+            x, y = _middle(table[name], tops[name] - table[name])
+            ax.text(x, y, name, ha="center", va="center", fontsize=10)
     ax.set_ylim(0)
     ax.yaxis.set_major_formatter(EngFormatter("B"))
     mark_moments(ax, marks, origin)
     return ax
+
+
+def _middle(heights: pd.Series, floors: pd.Series) -> tuple[float, float]:
+    """The middle of a band where it is high and lies still for longest: the place for its name."""
+    looks = pd.DataFrame({"height": heights, "floor": floors, "from": heights.index})
+    looks["to"] = looks["from"].shift(-1, fill_value=looks["from"].iloc[-1])
+    looks["rest"] = (looks["floor"].diff() != 0).cumsum()
+    high = looks[looks["height"] > heights.max() * 0.7]
+    rests = high.groupby("rest").agg({"from": "min", "to": "max", "floor": "min", "height": "min"})
+    best = rests.loc[(rests["to"] - rests["from"]).idxmax()]
+    return (best["from"] + best["to"]) / 2, best["floor"] + best["height"] / 2
 
 
 def offsets_line(
@@ -95,7 +101,7 @@ def offsets_line(
         (end + middle, 0.32),
         (end + middle, 0.95),
         arrowprops={"arrowstyle": "-|>", "color": "#444444"},
-        ha="right",
+        ha="right" if end - first > 3 else "left",
         va="bottom",
     )
     for row, (group, place) in enumerate(groups, 1):
