@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,7 +121,8 @@ def _epoch_column(frame: SparkFrame, time: str) -> Column:
 def _moment(moment: Moment) -> float:
     if isinstance(moment, datetime):
         # A naive one is what Spark hands out: in UTC.
-        return pd.Timestamp(moment).tz_localize(moment.tzinfo or "UTC").timestamp()
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.timestamp()
     return float(moment)
 
 
