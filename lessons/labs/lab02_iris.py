@@ -405,14 +405,15 @@ lost_line
 # `"red"`, setosa `"blue"`, and everything in `lab.p.lone_topic` `"green"`.
 #
 # Make a Spark DataFrame of the points with the columns `length`, `width` and `colour`, and draw it
-# with `charts.scatter_by_class`. The title says something that you counted. **12 points**
+# with `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that
+# you counted. End with `charts.show(ax, text)`; the text is for readers who do not see the
+# picture, and tells how many records are drawn. **12 points**
 #
 # *Example.* `(5.1, 3.5, "blue")`
 
 # %%
-from kafkalab.spark import read_topic, spark_session
-
 from kafkalab import charts
+from kafkalab.spark import read_topic, spark_session
 
 spark = spark_session("lab02")
 CLASSES = ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
@@ -770,7 +771,7 @@ zookeeper = {
     },
 }
 observed = {
-    "brokers": [broker["node_id"] for broker in admin.describe_cluster()["brokers"]],
+    "brokers": [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]],
     "quorum_leader": lab.cluster.quorum().leader,
     "topic_ids": {t: lab.cluster.topic(t).id for t in (lab.p.pair_topic, lab.p.lone_topic)},
     "offsets_topic": "__consumer_offsets",
