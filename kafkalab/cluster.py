@@ -107,7 +107,7 @@ class Cluster(Observed, Networked):
         if self._guard is not None:
             self._engine.down()
             if self._gateway is not None:
-                self._gateway.reap()
+                self._gateway.close()
             self._guard.dismiss()
             self.slot.release()
         self._engine = None

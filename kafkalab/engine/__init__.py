@@ -69,6 +69,15 @@ class Engine(Protocol):
     def resume(self, service: str) -> None:
         """Undo `pause`."""
 
+    def disconnect(self, service: str) -> None:
+        """Take a service off the network of the nodes; clients still reach it.
+
+        For engines whose `routes` do not lead the traffic of the nodes through a gateway.
+        """
+
+    def connect(self, service: str) -> None:
+        """Undo `disconnect`."""
+
     def wipe(self, service: str) -> None:
         """Forget the disk of a service that is down."""
 

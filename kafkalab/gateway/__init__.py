@@ -187,9 +187,10 @@ class Gateway:
         """Forget the frames seen so far."""
         self._order("clear")
 
-    def reap(self) -> None:
-        """Its process was ended with the cluster: let the system forget it."""
+    def close(self) -> None:
+        """End its process; only who started it can."""
         if self._process is not None:
+            self._process.kill()
             self._process.wait()
 
     def _rule(

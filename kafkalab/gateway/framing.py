@@ -17,6 +17,7 @@ LARGEST = 104_857_600
 LENGTH = struct.Struct(">i")
 HEADER = struct.Struct(">hhi")
 SHORT = struct.Struct(">h")
+UNREADABLE = (struct.error, UnicodeDecodeError, IndexError)
 
 PRODUCE = 0
 # API -> the first version in the flexible format, where strings and headers are written otherwise.
@@ -80,11 +81,11 @@ def request(frame: bytes) -> Request:
     try:
         api, version, correlation = HEADER.unpack_from(frame, 4)
         client_id, place = _string(frame, 12)
-    except (struct.error, UnicodeDecodeError):
+    except UNREADABLE:
         return Request()
     try:
         acks, transactional_id, group = _names(frame, place, api, version)
-    except (struct.error, UnicodeDecodeError, IndexError):
+    except UNREADABLE:
         acks = transactional_id = group = None
     return Request(api, version, correlation, client_id, acks, transactional_id, group)
 
