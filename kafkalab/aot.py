@@ -33,7 +33,7 @@ from kafkalab.java import java
 ARCHIVES = ("kafka", "spark")
 ARCHIVE_OF = {"broker": "kafka", "controller": "kafka", "tool": "kafka", "spark": "spark"}
 # Raised when a training run changes, so that archives are recorded anew.
-RECIPE = 1
+RECIPES = {"kafka": 1, "spark": 2}
 KEPT = 4
 # Set for a training run: "kafka=FOLDER" makes every JVM of that archive list its classes there.
 TRAINING = "KAFKALAB_AOT_TRAINING"
@@ -64,7 +64,11 @@ def cache_flags(purpose: str) -> list[str]:
 def path_of(name: str) -> Path:
     """Where the archive lies, or will, for the Java and the class path of today."""
     runtime = java()
-    parts: list[object] = [RECIPE, runtime.version, *_stat([runtime.home / "lib" / "modules"])]
+    parts: list[object] = [
+        RECIPES[name],
+        runtime.version,
+        *_stat([runtime.home / "lib" / "modules"]),
+    ]
     if name == "spark":
         parts += _stat([*_pyspark_jars(), *jars.jars("spark-kafka")])
     else:
@@ -123,7 +127,6 @@ def _record(name: str, archive: Path, folder: Path) -> None:
     class_list, fresh = folder / "all.classes", folder / archive.name
     lists = [path.read_text("utf-8") for path in sorted(folder.glob("*.classes"))]
     class_list.write_text("\n".join(merge(lists)) + "\n", "utf-8")
-    class_path = (folder / "class-path").read_text("utf-8")
     linking = ["-XX:+AOTClassLinking"] if java().major >= 24 else []
     run(
         [
@@ -133,8 +136,8 @@ def _record(name: str, archive: Path, folder: Path) -> None:
             *linking,
             f"-XX:SharedClassListFile={class_list}",
             f"-XX:SharedArchiveFile={fresh}",
-            "-cp",
-            class_path,
+            # the class path of the run, and what else an archive is tied to
+            f"@{folder / 'java.options'}",
         ],
         f"Java could not write the archive {name}.",
     )

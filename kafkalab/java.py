@@ -8,6 +8,7 @@ import functools
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,17 @@ def _java(chosen: str) -> Java:
             f"Java {version} at {home} is too old.", f"Kafka needs {OLDEST} or newer.", mend
         )
     return found
+
+
+def write_options(path: Path, options: Iterable[str]) -> str:
+    """Put options into a file for the command line of Java; what to write in their place.
+
+    A class path of hundreds of files fills the listing of processes, and at last the room that the
+    system gives to one argument.
+    """
+    quoted = (option.replace("\\", "\\\\").replace('"', '\\"') for option in options)
+    path.write_text("".join(f'"{option}"\n' for option in quoted), "utf-8")
+    return f"@{path}"
 
 
 def _version(home: Path, executable: Path, mend: str) -> str:

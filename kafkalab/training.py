@@ -1,22 +1,30 @@
 """The runs that show Java which classes a cluster, a tool and a Spark session load.
 
 `python -m kafkalab.training NAME FOLDER` is started by kafkalab.aot, which merges the lists of
-classes that the JVMs of the run leave in FOLDER. The run uses the course as a lesson does: what is
+classes that the JVMs of the run leave in FOLDER, and writes an archive with the options in
+FOLDER/java.options. The run uses the course as a lesson does: what is
 recorded is then what a lesson needs.
 """
+
+from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafkalab.cluster import Cluster
 from kafkalab.errors import CourseError
 from kafkalab.jars import jars
+from kafkalab.java import write_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 TOPIC = "training"
 
 
-def kafka() -> str:
+def kafka() -> list[str]:
     """One node and the console tools that lessons use; the class path of all of them."""
     with Cluster.start("single", engine="process") as cluster:
         _fill(cluster)
@@ -26,21 +34,45 @@ def kafka() -> str:
         _tool(cluster, "kafka-topics", "--describe")
         _tool(cluster, "kafka-configs", "--describe", "--topic", TOPIC)
         cluster.stop(cluster.brokers[0])
-    return os.pathsep.join(map(str, jars("kafka")))
+    return ["-cp", os.pathsep.join(map(str, jars("kafka")))]
 
 
-def spark() -> str:
-    """A session that reads a topic and counts; the class path of its driver."""
+def spark() -> list[str]:
+    """A session that reads a topic and counts; what its driver needs to be started with."""
+    from kafkalab.driver import MODULES
     from kafkalab.spark import read_topic, spark_session
 
     with Cluster.start("single", engine="process") as cluster:
         _fill(cluster)
         session = spark_session("training")
-        records = read_topic(session, cluster, TOPIC)
-        records.groupBy("partition").count().toPandas()
+        _analyse(session, read_topic(session, cluster, TOPIC))
+        _stream(session, cluster.address)
         class_path = session._jvm.java.lang.System.getProperty("java.class.path")
         session.stop()
-    return class_path
+    return [*MODULES, "-cp", class_path]
+
+
+def _analyse(session: SparkSession, records: DataFrame) -> None:
+    """What the analysis cells of lessons are made of."""
+    from pyspark.sql import functions as F
+
+    rows = [(place, f"key {place % 3}", place / 7) for place in range(50)]
+    measured = session.createDataFrame(rows, "number long, key string, share double")
+    kept = session.createDataFrame(measured.toArrow())
+    by_key = kept.groupBy("key").agg(F.count("*"), F.max("share"), F.avg("number"))
+    by_key.join(measured.select("key").distinct(), "key", "left").orderBy("key").toPandas()
+    kept.where("share > 1").withColumn("half", F.expr("number div 2")).limit(5).collect()
+    values = records.select("partition", "offset", F.col("value").cast("string"), "timestamp")
+    values.groupBy("partition").agg(F.count("*"), F.min("offset"), F.max("timestamp")).toPandas()
+    values.where("offset = 0").count()
+
+
+def _stream(session: SparkSession, address: str) -> None:
+    source = session.readStream.format("kafka").option("kafka.bootstrap.servers", address)
+    records = source.option("subscribe", TOPIC).option("startingOffsets", "earliest").load()
+    sink = records.groupBy("partition").count().writeStream.format("memory").queryName("counts")
+    sink.outputMode("complete").trigger(availableNow=True).start().awaitTermination()
+    session.table("counts").collect()
 
 
 def _fill(cluster: Cluster) -> None:
@@ -57,5 +89,5 @@ def _tool(cluster: Cluster, script: str, *arguments: str, stdin: bytes | None = 
 if __name__ == "__main__":
     os.environ.pop("KAFKALAB_CLUSTER", None)
     runs = {"kafka": kafka, "spark": spark}
-    path = runs[sys.argv[1]]()
-    (Path(sys.argv[2]) / "class-path").write_text(path, "utf-8")
+    options = runs[sys.argv[1]]()
+    write_options(Path(sys.argv[2]) / "java.options", options)
