@@ -1,9 +1,9 @@
 """The runs that show Java which classes a cluster, a tool and a Spark session load.
 
 `python -m kafkalab.training NAME FOLDER` is started by kafkalab.aot, which merges the lists of
-classes that the JVMs of the run leave in FOLDER, and writes an archive with the options in
-FOLDER/java.options. The run uses the course as a lesson does: what is
-recorded is then what a lesson needs.
+classes that the JVMs of the run leave in FOLDER, and writes an archive for the options in
+FOLDER/java.options. The run uses the course as a lesson does: what is recorded is then what a
+lesson needs.
 """
 
 from __future__ import annotations
