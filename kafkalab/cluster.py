@@ -311,8 +311,8 @@ class Cluster(Observed, Networked):
         silent = self._paused | self._apart
         return {b: self.addresses[b] for b in self._order if b not in silent}
 
-    def _storage(self, broker: int) -> Path | None:
-        return self.engine.storage(self._service(broker))
+    def _storage(self, broker: int, part: str) -> Path | None:
+        return self.engine.storage(self._service(broker), part)
 
     def _alive(self) -> list[int]:
         return [b for b in self._reachable() if self.engine.state(self._service(b)) == "running"]

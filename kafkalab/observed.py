@@ -28,8 +28,8 @@ class Observed(ABC):
         """Addresses of the brokers that may answer, the likeliest to know most first."""
 
     @abstractmethod
-    def _storage(self, broker: int) -> object:
-        """The folder with a broker's log folders, or None."""
+    def _storage(self, broker: int, part: str) -> object:
+        """The folder with a broker's log folders, of which `part` is wanted, or None."""
 
     @cached_property
     def _survey(self) -> Survey:
@@ -223,7 +223,7 @@ class Observed(ABC):
         else:
             candidates = sorted(self.brokers, key=lambda b: b != self._leader(topic, partition))
         for candidate in candidates:
-            storage = self._storage(candidate)
+            storage = self._storage(candidate, f"{topic}-{partition}")
             folder = storage and segments.partition_folder(storage, topic, partition)
             if folder:
                 return folder

@@ -95,8 +95,12 @@ class Engine(Protocol):
         `{bootstrap}` in an argument becomes the address that is right where the tool runs.
         """
 
-    def storage(self, service: str) -> Path | None:
-        """A folder of this machine with the service's log folders, to read; None where absent."""
+    def storage(self, service: str, part: str = "") -> Path | None:
+        """A folder of this machine with the service's log folders, to read; None where absent.
+
+        `part` names the folder of a partition when nothing else is wanted: an engine that has to
+        copy the disk copies no more than that.
+        """
 
     def down(self) -> None:
         """Stop everything and remove all data. Safe to call twice. The slot stays taken."""

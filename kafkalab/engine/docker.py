@@ -14,8 +14,16 @@ from kafkalab import places
 from kafkalab.compose import Description, Service, setting_variable
 from kafkalab.engine import ToolResult, docker_files, tools
 from kafkalab.engine.docker_command import Docker
-from kafkalab.engine.docker_owned import LABEL, OVERRIDE, clean, filters, remove_all
+from kafkalab.engine.docker_owned import (
+    LABEL,
+    OVERRIDE,
+    clean,
+    filters,
+    remove_all,
+    remove_until_gone,
+)
 from kafkalab.errors import CourseError
+from kafkalab.gateway import routes
 from kafkalab.slot import Slot
 from kafkalab.wait import wait_until
 
@@ -23,6 +31,7 @@ __all__ = ["DockerEngine", "clean"]
 
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
+FRESH_NAMES = "-Dsun.net.inetaddr.ttl=1 -Dsun.net.inetaddr.negative.ttl=0"
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
 STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
 ENDINGS = {
@@ -36,10 +45,24 @@ class DockerEngine:
 
     name = "docker"
 
-    def __init__(self, description: Description, slot: Slot, settings: dict[str, str]) -> None:
+    def __init__(
+        self,
+        description: Description,
+        slot: Slot,
+        settings: dict[str, str],
+        behind_gateway: bool = False,
+    ) -> None:
         self.description = description.with_settings(settings)
         self.slot = slot
         self._settings = settings
+        # Variable of docker-compose.yml -> port of this machine that leads into the container.
+        self._ports = dict(slot.ports)
+        if behind_gateway:
+            known = {route.listen: route.target for route in routes.read(slot.folder)}
+            self._ports = {
+                name: known.get(port) or slot.internal_port(f"{name} behind the gateway")
+                for name, port in slot.ports.items()
+            }
         repository = places.repository()
         self._docker = Docker(
             DockerClient(
@@ -48,8 +71,17 @@ class DockerEngine:
                 compose_project_name=slot.project,
                 compose_project_directory=repository,
             ),
-            slot.ports,
+            self._ports,
         )
+
+    def routes(self) -> list[routes.Route]:
+        # Nodes meet in Docker's own network, where no gateway stands.
+        targets = {port: self._ports[name] for name, port in self.slot.ports.items()}
+        return [
+            routes.Route(service.node, routes.CLIENTS, port.host, targets[port.host])
+            for service in self.description.kafka
+            for port in service.ports
+        ]
 
     def up(self) -> None:
         machine = self._docker.run("version", "--format", "{{.Server.Os}}/{{.Server.Arch}}").strip()
@@ -72,7 +104,7 @@ class DockerEngine:
 
     def stop(self, service: str, timeout: float = 30) -> None:
         grace = math.ceil(timeout)
-        self._docker.run("stop", "--time", grace, self._running(service), timeout=grace + 30)
+        self._docker.run("stop", "-t", grace, self._running(service), timeout=grace + 30)
         self._await_end(service)
 
     def kill(self, service: str) -> None:
@@ -84,6 +116,16 @@ class DockerEngine:
 
     def resume(self, service: str) -> None:
         self._docker.run("unpause", self._running(service))
+
+    def disconnect(self, service: str) -> None:
+        container, network = self._running(service), f"{self.slot.project}_default"
+        if network in self._networks(container):
+            self._docker.run("network", "disconnect", network, container)
+
+    def connect(self, service: str) -> None:
+        container, network = self._running(service), f"{self.slot.project}_default"
+        if network not in self._networks(container):
+            self._docker.run("network", "connect", "--alias", service, network, container)
 
     def wipe(self, service: str) -> None:
         container, state = self._find(service)
@@ -142,7 +184,7 @@ class DockerEngine:
             self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
         return self._docker.attempt(call, timeout, stdin or b"", what=script)
 
-    def storage(self, service: str) -> Path | None:
+    def storage(self, service: str, part: str = "") -> Path | None:
         container, state = self._find(service)
         if not container or state == "absent":
             return None
@@ -151,14 +193,15 @@ class DockerEngine:
         for log_dir in map(Path, log_dirs):
             # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
             # container that stands still; each does what the other cannot.
+            above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
             if state == "running":
-                source = ("exec", container, "tar", "-C", log_dir.parent, "-cf", "-", log_dir.name)
+                source = ("exec", container, "tar", "-C", above, "-cf", "-", name)
             else:
-                source = ("cp", f"{container}:{log_dir}", "-")
+                source = ("cp", f"{container}:{above / name}", "-")
             target = folder / log_dir.name if len(log_dirs) > 1 else folder
             with docker_files.reading(self._docker.command(*source), COPY_DEADLINE) as stream:
                 try:
-                    docker_files.unpack(stream, target)
+                    docker_files.unpack(stream, target, drop=0 if part else 1)
                 except tarfile.ReadError as error:
                     raise CourseError(
                         f"The disk of {service} could not be copied.", f"Python says: {error}."
@@ -167,29 +210,57 @@ class DockerEngine:
 
     def down(self) -> None:
         # The data goes too, so there is nothing to end in good order for.
-        clean(self.slot.folder)
+        remove_until_gone(self._docker, self.slot.folder)
 
     def _write_override(self) -> None:
         """Our label on everything, and the settings of this start, as an addition to the file."""
         label = {LABEL: str(self.slot.folder)}
-        # Compose would fill in variables here as well; a dollar sign is written twice.
-        settings = {
-            setting_variable(name): str(value).replace("$", "$$")
-            for name, value in self._settings.items()
-        }
         services = self.description.services
         override = {
             "services": {
-                service.name: {"labels": label}
-                | ({"environment": settings} if service.is_kafka else {})
+                service.name: {"labels": label, "environment": self._extra(service)}
+                | self._apart(service)
                 for service in services
             },
             "volumes": {
                 volume.name: {"labels": label} for service in services for volume in service.volumes
             },
-            "networks": {"default": {"labels": label}},
+            "networks": {
+                name: {"labels": label}
+                for name in {
+                    "default",
+                    *(n for s in services for n in self._apart(s).get("networks", ())),
+                }
+            },
         }
         (self.slot.folder / OVERRIDE).write_text(json.dumps(override, indent=1))
+
+    def _extra(self, service: Service) -> dict[str, str]:
+        """What the environment of a service has beyond docker-compose.yml."""
+        extra = {setting_variable(name): str(value) for name, value in self._settings.items()}
+        # Behind a gateway the port that is published is not the one that clients are told.
+        told = "KAFKA_ADVERTISED_LISTENERS"
+        if self._ports != self.slot.ports and told in service.environment:
+            extra.setdefault(told, service.environment[told])
+            # A node that is cut off has no name meanwhile; Java must not go on believing that.
+            options = service.environment.get("KAFKA_OPTS", "")
+            extra["KAFKA_OPTS"] = f"{options} {FRESH_NAMES}".strip()
+        # Compose would fill in variables here as well; a dollar sign is written twice.
+        extra = {name: value.replace("$", "$$") for name, value in extra.items()}
+        return extra if service.is_kafka else {}
+
+    def _apart(self, service: Service) -> dict[str, dict[str, dict[str, str]]]:
+        """Behind a gateway, a network of its own for what clients send to a service.
+
+        Docker publishes a port through the first of a container's networks by name. So clients
+        still reach a service that is disconnected from the network of the nodes.
+        """
+        if self._ports == self.slot.ports or not service.ports:
+            return {}
+        return {"networks": {f"clients-{service.name}": {}, "default": {}}}
+
+    def _networks(self, container: str) -> list[str]:
+        return list(json.loads(self._inspect(container, "json .NetworkSettings.Networks")))
 
     def _provide(self, image: str, machine: str) -> None:
         """Pull an image that is missing; refuse one for another processor."""

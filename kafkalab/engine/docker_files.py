@@ -53,17 +53,19 @@ def _send(text: str, tar: tarfile.TarFile) -> str:
     return str(INBOX / folder / Path(text).name)
 
 
-def unpack(stream: IO[bytes], folder: Path) -> None:
-    """Unpack a tar stream into a folder, which is made anew.
+def unpack(stream: io.BufferedReader, folder: Path, drop: int) -> None:
+    """Unpack a tar stream into a folder, which is made anew; empty where nothing comes.
 
-    Kafka reserves 10 MB for each index of a partition and uses little of it, so blocks of zeros
+    `drop` is how many leading parts the names of the entries lose. Kafka reserves 10 MB for each index of a partition and uses little of it, so blocks of zeros
     become holes.
     """
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    if not stream.peek(1):
+        return
     with tarfile.open(fileobj=stream, mode="r|") as tar:
         for entry in tar:
-            # The first part is the name of the folder that was asked for.
-            path = folder.joinpath(*PurePosixPath(entry.name).parts[1:])
+            path = folder.joinpath(*PurePosixPath(entry.name).parts[drop:])
             if not path.resolve().is_relative_to(folder.resolve()):
                 continue
             if entry.isdir():
@@ -85,7 +87,7 @@ def _copy_with_holes(source: IO[bytes], target: IO[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def reading(command: Sequence[str], timeout: float) -> Iterator[IO[bytes]]:
+def reading(command: Sequence[str], timeout: float) -> Iterator[io.BufferedReader]:
     """The output of a process as it comes. The process ends with the block or at the deadline."""
     process = subprocess.Popen(
         command,

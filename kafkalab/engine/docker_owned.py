@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 from python_on_whales import DockerClient
 
+from kafkalab.engine import process
 from kafkalab.engine.docker_command import Docker
 from kafkalab.wait import wait_until
 
@@ -18,24 +19,30 @@ OVERRIDE = "compose.override.json"
 
 
 def clean(folder: Path) -> None:
-    """Remove every container, volume and network with the label of the slot with this folder.
+    """End what a dead owner left of the slot with this folder: containers, calls, its gateway.
+
+    Where Docker is gone or stopped, nothing runs, and the next `up` removes what is left.
+    """
+    process.clean(folder)
+    docker = Docker(DockerClient(), {})
+    if docker.answers():
+        remove_until_gone(docker, folder, rounds=2)
+
+
+def remove_until_gone(docker: Docker, folder: Path, rounds: int = 1) -> None:
+    """Remove every container, volume and network of a slot.
 
     A `docker compose up` that the owner had just begun is ended first. Docker may still create
-    what it was asked for, so the search goes on until it has found nothing for a while. Where
-    Docker is gone or stopped, nothing runs, and `up` cleans again.
+    what it was asked for, so the search goes on until it has found nothing for some rounds.
     """
-    docker = Docker(DockerClient(), {})
-    if not docker.answers():
-        return
-    rounds = iter(range(2))
+    quiet = 0
     left: list[str] = []
 
     def all_gone() -> bool:
-        nonlocal rounds
+        nonlocal quiet
         left[:] = [*_end_calls(folder), *remove_all(docker, folder)]
-        if left:
-            rounds = iter(range(2))
-        return next(rounds, None) is None
+        quiet = 0 if left else quiet + 1
+        return quiet == rounds
 
     wait_until(
         all_gone,
@@ -64,11 +71,10 @@ def remove_all(docker: Docker, folder: Path) -> list[str]:
 def _end_calls(folder: Path) -> list[str]:
     """Kill calls of Compose on this slot that outlived their owner; returns which there were."""
     found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if str(folder / OVERRIDE) in process.cmdline():
-                process.kill()
-                found.append(f"process {process.pid}")
+    for call in process.marked(str(folder / OVERRIDE)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            call.kill()
+            found.append(f"process {call.pid}")
     return found
 
 

@@ -184,7 +184,7 @@ class ProcessEngine:
             done.stderr.decode(errors="replace"),
         )
 
-    def storage(self, service: str) -> Path | None:
+    def storage(self, service: str, part: str = "") -> Path | None:
         if not (self._folder(service) / "server.properties").exists():
             return None
         folders = self._disks(self.description.service(service))

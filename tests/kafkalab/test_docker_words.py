@@ -70,7 +70,7 @@ def test_an_unknown_failure_is_quoted() -> None:
     assert explain("").why == "It says: nothing"
 
 
-def archive(entries: dict[str, bytes]) -> io.BytesIO:
+def archive(entries: dict[str, bytes]) -> io.BufferedReader:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as tar:
         for name, data in entries.items():
@@ -78,24 +78,30 @@ def archive(entries: dict[str, bytes]) -> io.BytesIO:
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
     stream.seek(0)
-    return stream
+    return io.BufferedReader(stream)
 
 
 def test_what_is_unpacked_is_what_was_packed(tmp_path: Path) -> None:
     data = bytes(3_000_000) + b"in the middle" + bytes(2_000_000)
-    docker_files.unpack(archive({"data/t-0/a.index": data, "data/b": b""}), tmp_path / "copy")
+    docker_files.unpack(
+        archive({"data/t-0/a.index": data, "data/b": b""}), tmp_path / "copy", drop=1
+    )
     assert (tmp_path / "copy" / "t-0" / "a.index").read_bytes() == data
     assert (tmp_path / "copy" / "b").read_bytes() == b""
 
 
 def test_a_second_copy_has_nothing_of_the_first(tmp_path: Path) -> None:
-    docker_files.unpack(archive({"data/old": b"1"}), tmp_path / "copy")
-    docker_files.unpack(archive({"data/new": b"2"}), tmp_path / "copy")
+    docker_files.unpack(archive({"data/old": b"1"}), tmp_path / "copy", drop=1)
+    docker_files.unpack(archive({"data/new": b"2"}), tmp_path / "copy", drop=1)
     assert [path.name for path in (tmp_path / "copy").iterdir()] == ["new"]
+    docker_files.unpack(io.BufferedReader(io.BytesIO()), tmp_path / "copy", drop=1)
+    assert not any((tmp_path / "copy").iterdir())
 
 
 def test_no_entry_leaves_the_folder(tmp_path: Path) -> None:
-    docker_files.unpack(archive({"data/../../outside": b"1", "data/in": b"2"}), tmp_path / "copy")
+    docker_files.unpack(
+        archive({"data/../../outside": b"1", "data/in": b"2"}), tmp_path / "copy", drop=1
+    )
     assert not (tmp_path / "outside").exists()
     assert (tmp_path / "copy" / "in").exists()
 
