@@ -56,8 +56,8 @@ def _send(text: str, tar: tarfile.TarFile) -> str:
 def unpack(stream: io.BufferedReader, folder: Path, drop: int) -> None:
     """Unpack a tar stream into a folder, which is made anew; empty where nothing comes.
 
-    `drop` is how many leading parts the names of the entries lose. Kafka reserves 10 MB for each index of a partition and uses little of it, so blocks of zeros
-    become holes.
+    `drop` is how many leading parts the names of the entries lose. Kafka reserves 10 MB for each
+    index of a partition and uses little of it, so blocks of zeros become holes.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
