@@ -13,6 +13,7 @@ end; `spark.conf.get("spark.local.dir")` tells where.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import socket
 import sys
@@ -163,4 +164,13 @@ def _forget_session() -> None:
 
 
 def _end() -> None:
-    _driver.stop()
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is not None:
+        # Python's objects that stand for Java's would go on saying good-bye to a closed door.
+        SparkContext._gateway._gateway_client.is_connected = False
+    logging.disable(logging.ERROR)  # for one that is saying it at this moment
+    try:
+        _driver.stop()
+    finally:
+        logging.disable(logging.NOTSET)
