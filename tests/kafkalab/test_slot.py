@@ -22,12 +22,14 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_taker_gets_another_number_folder_and_ports() -> None:
     first, second = Slot.take(PUBLISHED), Slot.take(PUBLISHED)
-    assert (first.number, second.number) == (0, 1)
+    # A cluster that somebody else runs may hold the ports of slot 1, so that it is passed over.
+    assert first.number == 0 < second.number
     assert first.ports == PUBLISHED
-    assert second.ports == {"A_PORT": 10_100, "B_PORT": 10_101}
+    base = 10_000 + 100 * second.number
+    assert second.ports == {"A_PORT": base, "B_PORT": base + 1}
     assert first.folder.is_dir()
     assert first.folder != second.folder
-    assert (first.project, second.project) == ("kafkalab-0", "kafkalab-1")
+    assert (first.project, second.project) == ("kafkalab-0", f"kafkalab-{second.number}")
     assert first.folder.stat().st_mode & 0o077 == 0
     first.release()
     first.release()
@@ -50,8 +52,8 @@ def test_internal_ports_are_different_and_stay_the_same() -> None:
 def test_a_port_of_somebody_else_is_named_and_passed_over() -> None:
     with socket.create_server(("127.0.0.1", PUBLISHED["B_PORT"])):
         taken = Slot.take(PUBLISHED)
-    assert taken.number == 1
-    (note,) = taken.notes
+    assert taken.number > 0
+    note = taken.notes[0]
     assert f"port {PUBLISHED['B_PORT']} is held by" in note
     assert f"(pid {os.getpid()})" in note
     assert "slot 0 is passed over" in note
