@@ -14,11 +14,13 @@ from kafkalab import places
 from kafkalab.compose import Description, Service, setting_variable
 from kafkalab.engine import ToolResult, docker_files, tools
 from kafkalab.engine.docker_command import Docker
+from kafkalab.engine.docker_failures import WITHOUT_DOCKER
 from kafkalab.engine.docker_owned import (
     LABEL,
     OVERRIDE,
     clean,
     filters,
+    foreign,
     remove_all,
     remove_until_gone,
 )
@@ -88,6 +90,12 @@ class DockerEngine:
         self._docker.run("compose", "version", "--short")
         # A clean-up that found Docker stopped could not remove anything.
         remove_all(self._docker, self.slot.folder)
+        if foreign(self._docker, self.slot.project):
+            raise CourseError(
+                f"Docker has containers of another user under the name {self.slot.project}.",
+                "Every user of this Docker engine has slots of their own, with the same names.",
+                WITHOUT_DOCKER,
+            )
         self._write_override()
         for image in dict.fromkeys(service.image for service in self.description.services):
             self._provide(image, machine)

@@ -17,7 +17,7 @@ from typing import IO
 # The user of the official image.
 USER = 1000
 INBOX = PurePosixPath("/tmp")
-BLOCK = 1 << 20
+BLOCK = 1 << 16
 ZEROS = bytes(BLOCK)
 
 

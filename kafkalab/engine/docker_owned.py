@@ -52,6 +52,19 @@ def remove_until_gone(docker: Docker, folder: Path, rounds: int = 1) -> None:
     )
 
 
+def foreign(docker: Docker, project: str) -> bool:
+    """Whether Docker has containers of a project with this name, after ours are removed.
+
+    Compose would take them for its own and change them.
+    """
+    return bool(
+        docker.run(
+            *("container", "ls", "--all", "--quiet"),
+            f"--filter=label=com.docker.compose.project={project}",
+        )
+    )
+
+
 def remove_all(docker: Docker, folder: Path) -> list[str]:
     """Remove what carries the slot's label; returns what there was to remove."""
     found: list[str] = []
