@@ -16,6 +16,7 @@ from kafkalab.errors import CourseError
 if TYPE_CHECKING:
     from kafkalab.cluster import Cluster
 
+CHANGED = {"DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
 QUICK = 2.0  # seconds for a cluster in good order to say so
 
 
@@ -29,6 +30,7 @@ class Lease:
         self.lab = lab
         self.tag = tag
         self.cluster: Cluster | None = None
+        self._as_started: list[tuple[int, str, str | None]] = []
 
     def take(self) -> str | None:
         """A cluster in good order; None where the lab needs none."""
@@ -38,6 +40,7 @@ class Lease:
             from kafkalab.cluster import Cluster
 
             self.cluster = Cluster.start(self.lab.profile, settings=self.lab.settings, beside=True)
+            self._as_started = changed_settings(self.cluster)
         return str(self.cluster.slot.record)
 
     def give_back(self, is_sound: bool = True) -> None:
@@ -60,9 +63,9 @@ class Lease:
         try:
             put_in_order(self.cluster)
             sweep(self.cluster, self.tag)
+            return changed_settings(self.cluster) == self._as_started
         except (CourseError, KafkaError, OSError):
             return False
-        return True
 
 
 def put_in_order(cluster: Cluster) -> None:
@@ -77,3 +80,13 @@ def put_in_order(cluster: Cluster) -> None:
         elif state != "running":
             cluster.restart(service.name)
     cluster.wait_for_brokers()
+
+
+def changed_settings(cluster: Cluster) -> list[tuple[int, str, str | None]]:
+    """Broker settings set while the cluster runs; what one student changes the next would have."""
+    return [
+        (broker, name, setting.value)
+        for broker in cluster.brokers
+        for name, setting in sorted(cluster.broker_configs(broker).items())
+        if setting.source in CHANGED
+    ]

@@ -9,7 +9,8 @@ def outcomes(attempted):
 
 
 def test_the_solution_passes_everything(hand_in, tiny):
-    attempted = hand_in()
+    attempted = hand_in(t1="double = 2 * p.number\nimport sys\n"
+                        "print('hidden:', [m for m in sys.modules if 'hidden' in m])")  # fmt: skip
     evidence = attempted.evidence
     assert evidence.is_complete
     assert evidence.fault is None
@@ -18,6 +19,7 @@ def test_the_solution_passes_everything(hand_in, tiny):
     checks = (*tiny.checks, *tiny.hidden_checks())
     assert total(checks, {result.check: result for result in evidence.results}).reached == 8
     assert [cell.state for cell in evidence.cells.values()] == [Outcome.RAN] * 3
+    assert evidence.cells[1].output == "hidden: []", "the kernel never holds hidden checks"
     text = str(attempted.notebook)
     assert "count = 2" in text
     assert "the check cell" in text

@@ -10,6 +10,7 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from grading import record as records
@@ -102,6 +103,19 @@ def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
     found = {record.student: masked(record) for record in [*ran, *done]}
     assert found == {record.student: masked(record) for record in expected}
     assert grade(course, out, submissions)[0] == [], "nothing is left to do"
+
+
+@pytest.mark.cluster
+def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
+    script = GRADES.format(tests=str(Path(__file__).parent), course=str(course), out=str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    started = tmp_path / "lab90_tiny" / "attempts"
+    wait_until(lambda: len(list(started.glob("*"))) > 2, timeout=60, what="a second attempt")
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in said
+    assert psutil.wait_procs(below, timeout=10)[1] == []
 
 
 def submission(student="anna", text="x = 1"):

@@ -1,0 +1,125 @@
+"""`./course check`, `grade`, `report`, `verify` with the tiny lab of the grader's tests."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from commands import app
+from grading import definition
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grading"))
+from tiny import write_course
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    return write_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def solved(course):
+    from tools.build import solution_notebook
+
+    return solution_notebook("lab90", course)
+
+
+@pytest.fixture(autouse=True)
+def _at_home(course, monkeypatch):
+    monkeypatch.setattr(definition, "repository", lambda: course)
+
+
+def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
+    assert app.main(["grade", "7", "."]) == 1
+    said = capsys.readouterr().err
+    assert "There is no lab 7." in said
+    assert "lab90_tiny" in said
+
+
+def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsys):
+    class_folder, out = tmp_path / "class", tmp_path / "grades"
+    class_folder.mkdir()
+    nbformat.write(solved, class_folder / "anna.ipynb")
+    (class_folder / "ben.ipynb").write_text("<html>")
+    command = ["grade", "90", str(class_folder), "--out", str(out), "--json"]
+    assert app.main(command) == 0
+    anna, ben = json.loads(capsys.readouterr().out)
+    assert (anna["student"], anna["outcome"], anna["reached"]) == ("anna", "pass", 8)
+    assert (ben["student"], ben["outcome"], ben["reached"]) == ("ben", "unreadable", 0)
+    assert app.main(command) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == [anna, ben]
+    assert "2 of 2 are graded already" in captured.err
+    page = out / "lab90_tiny" / "class.html"
+    page.unlink()
+    assert app.main(["report", "90", "--out", str(out)]) == 0
+    assert page.exists()
+
+
+def test_a_report_needs_records(tmp_path, capsys):
+    assert app.main(["report", "90", "--out", str(tmp_path)]) == 1
+    assert "Nothing of lab90_tiny is graded" in capsys.readouterr().err
+
+
+@pytest.mark.cluster
+def test_check_tells_what_is_wrong_and_one_next_step(solved, tmp_path, capsys):
+    for cell in solved.cells:
+        if cell.id == "task-2":
+            cell.source = "# Task 2\ndef reverse(text):\n    return text"
+    path = tmp_path / "my lab (2).ipynb"
+    nbformat.write(solved, path)
+    assert app.main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "✓ 1 The number is doubled (2 of 2)" in said
+    assert "first word: expected 'ba', saw 'ab'" in said
+    assert "1 hidden check worth 2 more run when it is graded" in said
+    assert "Next, task 2: Slices have a step." in said
+    assert "any_word" not in said
+    assert "Any word" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is empty"),
+        ('{"cells": [{"cell_type": "code", "source": "x"}]}', "does not say which lab"),
+    ],
+)
+def test_check_refuses_what_is_no_lab(tmp_path, capsys, text, said):
+    path = tmp_path / "mine.ipynb"
+    path.write_text(text)
+    assert app.main(["check", str(path)]) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.cluster
+def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatch, capsys):
+    assert app.main(["verify", "90", "--jobs", "2"]) == 0
+    assert "lab90_tiny is proven: 4 checks in 4 runs." in capsys.readouterr().out
+    wrong = tmp_path / "wrong"
+    shutil.copytree(course, wrong)
+    (wrong / "grading" / "labs" / "lab90" / "wrong" / "1_triple.toml").unlink()
+    monkeypatch.setattr(definition, "repository", lambda: wrong)
+    assert app.main(["verify", "90"]) == 1
+    assert "no wrong answer fails doubled" in capsys.readouterr().out
+
+
+@pytest.mark.cluster
+def test_a_fault_of_a_check_has_its_own_exit_code(course, solved, tmp_path, monkeypatch, capsys):
+    broken = tmp_path / "broken"
+    shutil.copytree(course, broken)
+    checks = broken / "grading" / "labs" / "lab90" / "checks.py"
+    checks.write_text(checks.read_text().replace("2 * x.p.number", "2 * x.p.nothing"))
+    monkeypatch.setattr(definition, "repository", lambda: broken)
+    path = tmp_path / "anna.ipynb"
+    nbformat.write(solved, path)
+    out = ["--out", str(tmp_path / "grades")]
+    assert app.main(["grade", "90", str(path), *out, "--json"]) == 3
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["outcome"] == "check_error"
+    assert record["reached"] is None
+    assert app.main(["check", str(path)]) == 3
+    assert "please tell your teacher" in capsys.readouterr().out
