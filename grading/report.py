@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from grading.outcome import IN_WORDS, OURS, REFUSED, Outcome
 from grading.record import Record, Store, slug, write_whole
 from grading.show import SIGNS
 
+OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student has alone
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LONGEST_OUTPUT = 4_000
 BUSY = 4  # processes that want to run, per processor; deadlines are missed then
@@ -112,12 +114,12 @@ def guarded(cell: object) -> object:
 
 
 def in_words(record: Record) -> str:
-    """What became of the attempt, in a sentence."""
+    """What became of the attempt."""
     if record.outcome is None:
         return "the run was cut off; grade again"
     words = IN_WORDS[record.outcome]
     if record.outcome is not Outcome.PASS and record.seconds.get("load", 0) > BUSY:
-        words += " on a machine with far too much to do"
+        words += "; the machine had far too much to do then"
     if record.outcome in OURS:
         return f"{words}; grade again or look at the record"
     return f"{words}: {record.why}" if record.why else words
@@ -168,7 +170,7 @@ def _by_task(lab: Definition, record: Record) -> list[float | None]:
 
 def _difficulty(records: list[Record]) -> list[dict[str, Any]]:
     """For each check: how many passed it, and what was seen most often where it was not passed."""
-    scored = [record for record in records if record.reached is not None]
+    scored = [r for r in records if r.reached is not None and r.outcome not in REFUSED]
     lines = []
     for check in scored[0].checks if scored else []:
         same = [one for record in scored for one in record.checks if one["id"] == check["id"]]
@@ -177,7 +179,9 @@ def _difficulty(records: list[Record]) -> list[dict[str, Any]]:
             | {
                 "passed": sum(one["outcome"] == Outcome.PASS for one in same),
                 "of": len(same),
-                "seen": _most_common([m for one in same for m in one["messages"][:1]]),
+                "seen": _most_common(
+                    [OWN_NAME.sub("-…", m) for one in same for m in one["messages"][:1]]
+                ),
             }
         )
     return lines
