@@ -10,16 +10,14 @@ finds, as it does under `spark-submit`.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-
-import psutil
 
 from kafkalab import aot, jars
 from kafkalab.errors import CourseError
@@ -29,7 +27,7 @@ from kafkalab.wait import wait_until
 MAIN = "org.apache.spark.deploy.SparkSubmit"
 MEMORY = "1g"
 START_TIMEOUT = 90
-FOLDER = re.compile(r"kafkalab-spark-(\d+)-.*")
+PREFIX, LIFE = "kafkalab-spark-", "alive"
 
 # What Spark's own launcher opens to Spark, less the modules that are not there. An archive of
 # prepared classes has to be recorded with the same.
@@ -75,7 +73,10 @@ class Driver:
 
     def __init__(self, master: str, local: bool) -> None:
         _forget_the_dead()
-        self.folder = Path(tempfile.mkdtemp(prefix=f"kafkalab-spark-{os.getpid()}-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        # Held as long as this process lives, whoever may see the folder.
+        self._life = (self.folder / LIFE).open("w")
+        fcntl.flock(self._life, fcntl.LOCK_EX)
         self.complaints = self.folder / "java.err"
         door = self.folder / "door"
         environment = dict(
@@ -168,12 +169,12 @@ class Driver:
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._life.close()
 
 
 def _forget_the_dead() -> None:
     """Delete the folders of sessions whose Python was killed and could not do it."""
-    for folder in Path(tempfile.gettempdir()).iterdir():
-        found = FOLDER.fullmatch(folder.name)
-        if found and not psutil.pid_exists(int(found[1])):
-            # Where another user left one, it cannot be deleted, and need not be.
-            shutil.rmtree(folder, ignore_errors=True)
+    for life in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LIFE}"):
+        with contextlib.suppress(OSError), life.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(life.parent)

@@ -18,10 +18,10 @@ import os
 import socket
 import sys
 import threading
-import warnings
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from kafkalab import wire
 from kafkalab.driver import MEMORY, Driver, connectors
 from kafkalab.errors import CourseError
 
@@ -76,12 +76,15 @@ def read_topic(
     `key` and `value` are bytes; `partition`, `offset` and `timestamp` are Kafka's. Nothing is
     committed: to Kafka no group has read this.
     """
+    address = cluster if isinstance(cluster, str) else cluster.address
+    wire.answering(address)  # Spark would try for half a minute, and show a page of Java
     options = {
-        "kafka.bootstrap.servers": cluster if isinstance(cluster, str) else cluster.address,
+        "kafka.bootstrap.servers": address,
         "kafka.isolation.level": isolation,
-        # A lesson is told within seconds that the brokers are away.
+        # Where the brokers went away since, within seconds too.
         "kafka.request.timeout.ms": "5000",
         "kafka.default.api.timeout.ms": "10000",
+        "fetchOffset.numRetries": "1",
         "subscribe": topic,
         "startingOffsets": "earliest",
         "endingOffsets": "latest",
@@ -154,22 +157,26 @@ def _forget_session() -> None:
             "Python can hold one only, and that one cannot read Kafka.",
             "Restart the kernel and take the session from spark_session().",
         )
-    if SparkContext._active_spark_context is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # that it could not say good-bye
-            SparkContext._active_spark_context.stop()
+    if (context := SparkContext._active_spark_context) is not None:
+        context._jsc = None  # gone with Java: there is nobody to stop it
+        context.stop()
+    _hang_up()
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     _session = None
 
 
-def _end() -> None:
+def _hang_up() -> None:
+    """Let the Python objects that stand for Java's go without a word to a Java that is gone."""
     from pyspark import SparkContext
 
     if SparkContext._gateway is not None:
-        # Python's objects that stand for Java's would go on saying good-bye to a closed door.
         SparkContext._gateway._gateway_client.is_connected = False
-    logging.disable(logging.ERROR)  # for one that is saying it at this moment
+
+
+def _end() -> None:
+    _hang_up()
+    logging.disable(logging.ERROR)  # for one that is in the middle of a word
     try:
         _driver.stop()
     finally:
