@@ -24,9 +24,9 @@ from typing import Any
 
 from kafkalab.gateway.connection import Connection, Exchange
 from kafkalab.gateway.faults import CUT, Faults, Rule
+from kafkalab.gateway.orders import DONE, SOCKET
 from kafkalab.gateway.routes import CLIENTS, NODES, Route, read
 
-SOCKET = "gateway.sock"
 # The oldest records go first; one takes some 500 bytes.
 RECORDS = 1_000_000
 CHUNK = 2_000
@@ -93,7 +93,7 @@ class Server:
                 writer.write(json.dumps(line).encode() + b"\n")
                 if place % CHUNK == 0:
                     await writer.drain()  # and let the traffic have its turn
-            writer.write(b'"done"\n')
+            writer.write(json.dumps(DONE).encode() + b"\n")
             await writer.drain()
         writer.close()
 
