@@ -2,6 +2,7 @@
 
 import logging
 import os
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -21,8 +22,6 @@ LESSON_SECONDS = 300.0
 # The watcher of a cluster ends it after the kernel that owned it; that takes a moment.
 SECONDS_TO_CLEAN_UP = 15.0
 MARK = "KAFKALAB_RUN"
-# Files with the owner's permissions instead of ports that every user of the machine can open.
-KERNEL_SETTINGS = Config({"KernelManager": {"transport": "ipc"}} if os.name == "posix" else {})
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,9 @@ def run(
         return max(1.0, min(cell_seconds, started + lesson_seconds - time.monotonic()))
 
     problem = ""
-    with _marked() as mark:
+    # Sockets in a private folder instead of ports that every user of the machine can open. Without
+    # a folder of its own, two runs would use the same files in the same place.
+    with _marked() as mark, tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
         try:
             with _quiet():
                 papermill.execute_notebook(
@@ -82,7 +83,7 @@ def run(
                     cwd=folder,
                     progress_bar=False,
                     timeout_func=seconds_for,
-                    config=KERNEL_SETTINGS,
+                    config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/s"}}),
                     # the kernel reports each shutdown as an error
                     extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
                 )
