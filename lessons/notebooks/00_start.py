@@ -220,9 +220,9 @@ assert sent.count() == len(receipts)  # each record that was acknowledged is in 
 assert going_on > 2 * waiting
 
 # %% [markdown]
-# No record was in a hurry. While you waited, a receipt was on its way back and the line stood
-# still. Without the wait, many records share one request, and one answer serves them all. What
-# happens to a record between `send` and its receipt is the subject of lesson 03.
+# No single record was faster. But while you waited for a receipt, nothing else was under way.
+# Without the wait many records travel in one request, and one answer serves them all. What happens
+# between `send` and the receipt is the subject of lesson 03.
 
 # %% [markdown]
 # ## When it goes wrong

@@ -198,23 +198,22 @@ for days in (3, 2, 0):
 my_deleted = Prediction(None, "records")  # your number in the place of None
 my_deleted
 
-# %%
+# %% tags=["A42"]
 from kafka.admin import ConfigResource
 
 marks["time limit"] = time.monotonic() - began
 admin.reset_configs([ConfigResource("TOPIC", archive, ["retention.ms"])])
 deleted = wait_until(look, timeout=15, what="the first segment to go")
+assert 0 < deleted < 600, "The archive has been emptied. Fill it again with the cell above."
+
+spared = next(batch for batch in cluster.batches(archive, 0) if batch.base_offset == deleted)
+assert time.time() - spared.first_timestamp / 1000 > 86_400  # far past its limit, and still there
 my_deleted.against(deleted)
 
 # %% [markdown]
 # Fewer than 600. A segment goes when its *newest* record is too old, and one segment begins with
 # records of two days ago and ends with records of now. It stays, all of it, and can be read.
-# Retention promises that nothing goes too early. It does not promise that it goes on time.
-
-# %% tags=["A42"]
-first = next(batch for batch in cluster.batches(archive, 0) if batch.base_offset == deleted)
-assert 0 < deleted < 600, "The archive has been emptied. Fill it again with the cell above."
-assert time.time() - first.first_timestamp / 1000 > 86_400  # past its limit, and still there
+# Retention by time promises that nothing goes too early. It does not promise that it goes on time.
 
 # %% [markdown]
 # Which of the two limits was it? The broker says what it chose from, the strongest first.
@@ -240,8 +239,9 @@ assert kept >= 400_000, "The archive has been emptied. Fill it again with the ce
 kept
 
 # %% [markdown]
-# More than allowed: another whole segment would have been too much. Last, allow every record one
-# millisecond of life. When all are gone, which offset does the next record get?
+# More than allowed. To delete one segment more would leave less than the limit, so it stays: this
+# limit is a floor, not a ceiling. Last, allow every record one millisecond of life. When all are
+# gone, which offset does the next record get?
 
 # %%
 end = cluster.topic(archive).partitions[0].end_offset
@@ -249,6 +249,7 @@ marks["one millisecond"] = time.monotonic() - began
 admin.alter_configs([ConfigResource("TOPIC", archive, configs={"retention.ms": "1"})])
 wait_until(lambda: look() == end, timeout=15, what="every record to go")
 after = producer.send(archive, value=b"after the flood").get(timeout=10)
+look()
 assert after.offset == end  # an offset is never given a second time
 after.offset
 
@@ -309,22 +310,26 @@ charts.show(ax, f"One partition as a line of offsets. {ax.get_title()}.")
 # %% [markdown]
 # Every order is there for everyone, in the order of sending, and each group has a number of its
 # own: the offset it reads next. Where does the broker keep that number? Let group a read one order
-# more. Then ask for all topics, also those that Kafka makes for itself, and read the one that you
-# did not create.
+# more. Then ask for all topics, also those that Kafka makes for itself.
 
 # %% tags=["A30", "A31", "A61"]
-import re
-
-(seventh,) = read(f"{orders}-a", 1)
-assert seventh.offset == 6  # a new consumer of the group went on where the former had stopped
+(seventh,) = read(f"{orders}-a", 1)  # by a new consumer of the same group
 
 (hidden,) = set(cluster.topics(internal=True)) - set(cluster.topics())
-topic = cluster.topic(hidden)
-assert (hidden, topic.configs["cleanup.policy"].value) == ("__consumer_offsets", "compact")
-assert len(topic.partitions) == 10  # Kafka's default is 50
+offsets = cluster.topic(hidden)
+assert (seventh.offset, hidden, len(offsets.partitions)) == (6, "__consumer_offsets", 10)
+assert offsets.configs["cleanup.policy"].value == "compact"
+offsets
+
+# %% [markdown]
+# The group went on where it had stopped. And there is a topic that you did not create, with records
+# in its ten partitions (fifty by default). Kafka's console consumer understands them.
+
+# %%
+import re
 
 command = f"--bootstrap-server {{bootstrap}} --topic {hidden} --from-beginning --timeout-ms 10000"
-command += f" --max-messages {topic.records}"
+command += f" --max-messages {offsets.records}"
 command += " --formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
 shown = cluster.tool("kafka-console-consumer", *command.split()).stdout
 places = re.findall(r'"group":"(.*?)".*?"offset":(\d+)', shown)
@@ -333,9 +338,9 @@ print(shown.partition("}}}")[0] + "}}}")
 places
 
 # %% [markdown]
-# Above a committed place as the console consumer shows it, below all of them. A place is a record
-# too: in a topic, in a log, in a folder beside yours. Group a moved on, and its former place is
-# still there, before the new one. And who remembers that `orders` exists? There is one more log.
+# First one of them as it is, then the group and the place of each. A place is a record too: in a
+# topic, in a log, in a folder beside yours. Group a moved on, and its former place is still there,
+# before the new one. And who remembers that `orders` exists? There is one more log.
 
 # %% tags=["A10"]
 folder = segment.path.parent.parent
