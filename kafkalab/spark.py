@@ -46,13 +46,13 @@ def spark_session(name: str = "lesson") -> SparkSession:
     global _driver, _session
     with _lock:
         master = os.environ.get(MASTER) or "local[2]"
-        alive = _driver is not None and _driver.alive()
-        if not alive:
+        if _driver is None or not _driver.alive():
             _forget_session()
-            fresh = Driver(master, _is_local(master))
             if _driver is None:
                 atexit.register(_end)
-            _driver = fresh
+            else:
+                _driver.stop()
+            _driver = Driver(master, _is_local(master))
         if _session is None or _session.sparkContext._jsc is None:
             # Imported while Java starts: the one takes about as long as the other.
             from pyspark.sql import SparkSession
@@ -175,6 +175,8 @@ def _hang_up() -> None:
 
 
 def _end() -> None:
+    if _driver is None:
+        return
     _hang_up()
     logging.disable(logging.ERROR)  # for one that is in the middle of a word
     try:
