@@ -132,7 +132,11 @@ def load(name: str, root: Path | None = None) -> Definition:
     if table.get("cluster", "shared") not in {"shared", "fresh"}:
         problems.append("cluster is neither shared nor fresh")
     _refuse(file, problems)
-    tasks = {int(number): Task(int(number), **task) for number, task in table["tasks"].items()}
+    try:
+        tasks = {int(number): Task(int(number), **task) for number, task in table["tasks"].items()}
+        limits = Limits(**table.get("limits", {}))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise CourseError(f"{file} does not fit its lab.", str(error), "Mend it.") from None
     definition = Definition(
         name=name,
         root=root,
@@ -145,7 +149,7 @@ def load(name: str, root: Path | None = None) -> Definition:
         floor=table.get("floor", 0),
         settings={key: str(value) for key, value in table.get("settings", {}).items()},
         values=table.get("parameters", {}),
-        limits=Limits(**table.get("limits", {})),
+        limits=limits,
         tasks=dict(sorted(tasks.items())),
         make=_module(folder / "parameters.py", name).make,
         checks=_checks(_module(folder / "checks.py", name)),

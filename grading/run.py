@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grading import master
 from grading import record as records
 from grading.attempt import Attempt, Attempted, Job
 from grading.definition import Definition
@@ -79,6 +80,7 @@ class Batch:
         self.store = store
         self.watch = watch
         self.hidden = lab.hidden_checks()
+        master.prove(lab)
         self.records: list[Record] = []
         self._queue: deque[Work] = deque()
         self._is_stopped = threading.Event()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from grading import master
 from grading.checks import Check
 from grading.definition import Definition
 from grading.intake import Submission
@@ -91,10 +92,7 @@ def verify(
     watch: Watch = lambda _: None,
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers."""
-    from tools.build import solution_notebook, student_notebook
-
-    solved = solution_notebook(lab.name, lab.root)
-    blank = student_notebook(lab.name, lab.root)
+    solved, blank = master.solved(lab), master.blank(lab)
     checks = (*lab.checks, *lab.hidden_checks())
     wrong = wrong_answers(lab, solved)
     proof = Proof(list(gaps(checks, wrong)), {check.id: Tally() for check in checks})

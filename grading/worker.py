@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from grading import checks, definition, seed
+from grading import checks, definition, master, seed
 from grading.checks import Check, Result
 from grading.doors import Doors
 from grading.evidence import Evidence
@@ -45,12 +45,10 @@ class Worker:
     """One attempt at one lab."""
 
     def __init__(self, lab: definition.Definition, kernel: Kernel, out: TextIO) -> None:
-        from tools.build import student_notebook
-
         self.lab = lab
         self.kernel = kernel
         self.out = out
-        self.master = student_notebook(lab.name, lab.root)
+        self.master = master.blank(lab)
         self.phases: dict[str, float] = {}
 
     def say(self, event: str, **content: Any) -> None:

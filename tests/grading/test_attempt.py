@@ -1,11 +1,20 @@
 """A notebook is run in a process of its own and judged from outside."""
 
+import shutil
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from grading import definition
+from grading.attempt import Attempt, Job
 from grading.outcome import Outcome
 from grading.score import total
+from grading.weave import as_handed_in
 
 
-def outcomes(attempted):
-    return {result.check: result.outcome for result in attempted.evidence.results}
+def outcomes(evidence):
+    return {result.check: result.outcome for result in evidence.results}
 
 
 def test_the_solution_passes_everything(hand_in, tiny):
@@ -15,7 +24,7 @@ def test_the_solution_passes_everything(hand_in, tiny):
     assert evidence.is_complete
     assert evidence.fault is None
     assert evidence.trouble == []
-    assert set(outcomes(attempted).values()) == {Outcome.PASS}
+    assert set(outcomes(evidence).values()) == {Outcome.PASS}
     checks = (*tiny.checks, *tiny.hidden_checks())
     assert total(checks, {result.check: result for result in evidence.results}).reached == 8
     assert [cell.state for cell in evidence.cells.values()] == [Outcome.RAN] * 3
@@ -24,3 +33,50 @@ def test_the_solution_passes_everything(hand_in, tiny):
     assert "count = 2" in text
     assert "the check cell" in text
     assert "check cell of task 1 ran'" not in text
+
+
+@pytest.mark.cluster
+def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(tiny, solved):
+    attempt = Attempt(tiny)
+    below = []
+
+    def kill(event):
+        if event["event"] == "cell" and event["task"] == 2:
+            below.extend(psutil.Process(attempt.process.pid).children(recursive=True))
+            attempt.process.kill()
+
+    attempted = attempt.run(Job("anna", "seed", as_handed_in(solved)), kill)
+    assert attempted.evidence.refusal is Outcome.INFRA
+    assert "ended with -9" in attempted.evidence.why
+    assert [result.check for result in attempted.evidence.results] == ["doubled"]
+    assert below
+    assert psutil.wait_procs(below, timeout=5)[1] == []
+
+
+@pytest.mark.cluster
+def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    settings = root / "grading" / "labs" / "lab90" / "lab.toml"
+    settings.write_text(settings.read_text().replace("run = 20", "run = 1"))
+    cells = [
+        replace(cell, text="while True: pass") if cell.id == "task-2" else cell
+        for cell in as_handed_in(solved)
+    ]
+    evidence = Attempt(definition.load("lab90", root)).run(Job("anna", "seed", cells)).evidence
+    assert evidence.fault is None
+    assert evidence.ended is Outcome.TIMEOUT
+    assert evidence.why == "the whole notebook took longer than 1 s"
+    assert outcomes(evidence) == {
+        "doubled": Outcome.PASS,
+        "words_reversed": Outcome.FAIL,
+        "any_word_reversed": Outcome.NEEDS,
+        "name_said": Outcome.NOT_REACHED,
+    }
+
+
+def test_a_process_that_cannot_start_says_why(tiny):
+    attempt = Attempt(replace(tiny, name="lab91_gone"))
+    evidence = attempt.run(Job("anna", "seed", [])).evidence
+    assert evidence.refusal is Outcome.INFRA
+    assert "There is no lab lab91_gone" in evidence.why

@@ -92,8 +92,10 @@ def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
         wait_until(
             lambda n=wanted: len(finished()) > n, timeout=60, what="some records", every=0.01
         )
+        below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        assert psutil.wait_procs(below, timeout=10)[1] == [], "nothing outlives the grader"
         survivors.append(set(finished()))
     assert survivors[0] < survivors[1] < set(STUDENTS)
     ran, done = grade(course, out, submissions)
