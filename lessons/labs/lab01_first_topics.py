@@ -34,6 +34,44 @@ lab
 # The check cells look at the cluster and not at your code. Run them as often as you like.
 
 # %% [markdown]
+# ## Before task 1: what others typed
+#
+# Two first steps from somebody's notes. Both end with code 127: the shell found no such program.
+# Once it looked in the wrong folder, where no `bin` is. Once the line was copied together with the
+# `$` of the prompt, and the shell looked for a program of that name.
+
+# %% tags=["demo", "R2"]
+import subprocess
+
+
+def typed(line):
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+
+
+wrong_folder = typed("bin/kafka-topics.sh --list")
+with_prompt = typed("$ kafka-topics.sh --list")
+assert wrong_folder.returncode == with_prompt.returncode == 127
+assert "bin/kafka-topics.sh" in wrong_folder.stderr
+assert "$" in with_prompt.stderr
+print(wrong_folder.stderr, with_prompt.stderr)
+
+# %% [markdown]
+# Their next step worked: a topic with no further option.
+#
+# Before you run the next cell: how many partitions and how many copies does it get, on three
+# brokers?
+
+# %% tags=["demo", "R3"]
+connect = ("--bootstrap-server", "{bootstrap}", "--topic", lab.p.quickstart_topic)
+lab.cluster.tool("kafka-topics", *connect, "--create", "--if-not-exists")
+lab.cluster.wait_for_topic(lab.p.quickstart_topic)
+quickstart = lab.cluster.topic(lab.p.quickstart_topic)
+assert len(quickstart.partitions) == 1
+assert quickstart.partitions[0].replicas == quickstart.partitions[0].isr
+assert len(quickstart.partitions[0].replicas) == 1, "three brokers, and one copy"
+quickstart
+
+# %% [markdown]
 # ## Task 1: create the topic that was ordered
 #
 # Weather stations send a reading every few minutes. Create the topic `lab.p.topic` for them, with
@@ -206,14 +244,10 @@ from itertools import pairwise
 
 
 def read_everything(topic):
-    """Every record of a topic; ends when nothing has come for a while."""
-    consumer = clients.consumer(
-        lab.cluster,
-        topic,
-        auto_offset_reset="earliest",
-        consumer_timeout_ms=int(1000 * idle_seconds),
-    )
-    return [(r.partition, r.offset, (r.key or b"").decode(), r.value.decode()) for r in consumer]
+    """Every record of a topic; ends at the end that it had when we began."""
+    consumer = clients.consumer(lab.cluster, topic, auto_offset_reset="earliest")
+    records = clients.records_until_end(consumer)
+    return [(r.partition, r.offset, (r.key or b"").decode(), r.value.decode()) for r in records]
 
 
 arrived = read_everything(lab.p.topic)
@@ -232,8 +266,9 @@ lab.check(4)
 # Before you run the next cell: how many of your steps back happened inside a partition?
 
 # %% tags=["demo", "A64"]
-from kafkalab.spark import read_topic, spark_session
 from pyspark.sql import Window, functions
+
+from kafkalab.spark import read_topic, spark_session
 
 spark = spark_session("lab01")
 number = functions.col("value").cast("string").cast("int")
@@ -243,6 +278,28 @@ backwards = log.withColumn("earlier", earlier).where("number < earlier").count()
 assert backwards == 0, "a partition never changes the order of its records"
 assert steps_back > 0, "across partitions there is no order to keep"
 backwards, steps_back
+
+# %% [markdown]
+# Those records had keys. Seven records without a key go to partitions that nobody chose, and the
+# topic has thirteen.
+#
+# Before you run the next cell: in how many partitions will the seven lie?
+
+# %% tags=["demo", "A60", "A61", "A62", "A63"]
+new_topic(lab.p.seven_topic, partitions=13, copies=1)
+assert lab.p.seven_topic in lab.cluster.topics()
+for line in range(1, 8):
+    producer.send(lab.p.seven_topic, f"line {line}".encode())
+producer.flush()
+
+lines = [value for _, _, _, value in read_everything(lab.p.seven_topic)]
+assert sorted(lines) == [f"line {line}" for line in range(1, 8)]
+
+seven = read_topic(spark, lab.cluster, lab.p.seven_topic).groupBy("partition")
+seven = seven.agg(functions.count("*").alias("records"), functions.max("offset").alias("last"))
+assert seven.agg(functions.sum("records")).first()[0] == 7
+assert seven.where("last <> records - 1").count() == 0, "offsets count from 0 in each partition"
+seven.orderBy("partition").toPandas()
 
 # %% [markdown]
 # ## Task 5: put the order back
@@ -316,7 +373,7 @@ from itertools import islice
 
 
 def clerk(forms):
-    """A new member of the group takes at most so many forms, commits and leaves."""
+    """A new member of the group takes so many forms, commits and leaves."""
     consumer = clients.consumer(
         lab.cluster,
         lab.p.queue_topic,
@@ -324,7 +381,7 @@ def clerk(forms):
         group_id=lab.p.group,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
-        consumer_timeout_ms=int(1000 * idle_seconds),
+        consumer_timeout_ms=20_000,  # no form for so long: give up
     )
     # islice stops without taking one more, so the position is the one to commit
     done = [int(record.value) for record in islice(consumer, forms)]
@@ -334,7 +391,7 @@ def clerk(forms):
 
 
 first_clerk = clerk(lab.p.first)
-second_clerk = clerk(lab.p.queue)
+second_clerk = clerk(lab.p.queue - lab.p.first)
 # END SOLUTION
 
 # %% tags=["check-6"]

@@ -35,6 +35,8 @@ def make(rng):
     records = rng.randrange(130, 200)
     queue = rng.randrange(40, 60)
     return {
+        "quickstart_topic": rng.name("quickstart-events"),
+        "seven_topic": rng.name("my-topic"),
         "topic": rng.name("readings"),
         "partitions": partitions,
         "retention_ms": rng.randrange(5, 70) * 3_600_000,

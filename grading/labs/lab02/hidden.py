@@ -1,6 +1,6 @@
 """Hidden checks of lab 02: what a copied or typed-in answer does not have."""
 
-from grading.checks import check, equal, expect, same
+from grading.checks import at_least, check, equal, expect, same
 from grading.labs.lab02.flowers import as_read, flowers, log, row, rows_of
 
 
@@ -12,7 +12,7 @@ def order_and_print(x):
         rows = [row(r) or 0 for topic, r in records if (topic, r.partition) == partition]
         yield rows == sorted(rows), f"partition {partition}: the rows lie in the order {rows[:6]} …"
     used = {record.partition for topic, record in records if topic == x.p.lone_topic}
-    yield equal(f"partitions of {x.p.lone_topic} with records", sorted(used), [0, 1])
+    yield at_least(f"partitions of {x.p.lone_topic} that Kafka has used", len(used), 2)
     printed = x.cells[2].output
     unseen = [name for name in sorted({n for n, _ in flowers().values()}) if name not in printed]
     yield not unseen, f"no line was printed for {', '.join(unseen)}"
@@ -22,7 +22,7 @@ def order_and_print(x):
 def reader_reads_elsewhere(x):
     topic, partition = x.p.lone_topic, x.rng.choice([0, 1])
     expected = [as_read(topic, record) for record in x.read(topic) if record.partition == partition]
-    found = x.value(f"read_flowers([({topic!r}, {partition})], 1, 'grading')")
+    found = x.value(f"read_flowers([({topic!r}, {partition})], 3, 'grading')")
     seen = [
         {field: record.get(field) for field in ("row", "pair", "topic", "partition", "offset")}
         for record in found
@@ -31,7 +31,7 @@ def reader_reads_elsewhere(x):
     yield same(f"records of partition {partition} of {topic}", seen, expected)
 
 
-@check(4, points=3, title="A picture was drawn")
+@check(4, points=3, title="The picture is told in words")
 def picture_was_drawn(x):
     drawn = x.value("len(points)")
     yield (

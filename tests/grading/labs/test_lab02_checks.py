@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from state import parameters, record, result
 
+from grading.labs.lab02.checks import _id
 from grading.labs.lab02.flowers import flowers
 from grading.outcome import Outcome
 
@@ -159,3 +160,9 @@ def test_an_answer_that_lacks_a_fact_is_told_which():
     found = result(LAB, "roles_are_told", values={"zookeeper": dict.fromkeys(roles, vague)})
     assert found.outcome is Outcome.FAIL
     assert "membership, now: does not say how a broker shows that it is alive" in found.messages[1]
+
+
+def test_an_id_may_be_written_in_both_forms():
+    one = "2543c9d2-26bf-4e63-b2f7-0402461ede9e"
+    assert _id("JUPJ0ia_TmOy9wQCRh7eng") == _id(one) == one
+    assert _id("no id at all") == "no id at all"
