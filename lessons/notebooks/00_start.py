@@ -57,7 +57,7 @@ receipt.partition, receipt.offset
 # %%
 from kafka import TopicPartition
 
-from kafkalab.wait import wait_until
+from kafkalab import wait_until
 
 consumer = clients.consumer(cluster)
 

@@ -1,0 +1,43 @@
+from types import SimpleNamespace as Namespace
+
+import matplotlib.pyplot as plt
+import pytest
+
+from kafkalab import diagrams
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def words(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def test_a_record_shows_what_was_given_and_what_was_added():
+    one = Namespace(
+        key=b"amsterdam",
+        value=b"21.5",
+        headers=[("place", b"roof")],
+        timestamp=1_000,
+        partition=2,
+        offset=7,
+    )
+    shown = words(diagrams.record(one))
+    assert shown[0::2] == ["amsterdam", "21.5", "place=roof", "00:00:01.000", "2", "7"]
+    assert shown[1::2] == ["key", "value", "headers", "timestamp", "partition", "offset"]
+
+
+def test_a_part_that_was_left_out_is_named_as_missing():
+    bare = Namespace(key=None, value=b"21.5", headers=[], timestamp=0, partition=0, offset=0)
+    shown = words(diagrams.record(bare))
+    assert (shown[0], shown[4]) == ("none", "none")
+
+
+def test_each_partition_stands_with_its_leader():
+    partitions = [Namespace(partition=0, leader=1), Namespace(partition=1, leader=0)]
+    cluster = Namespace(brokers=[0, 1], topic=lambda name: Namespace(partitions=partitions))
+    shown = words(diagrams.brokers(cluster, "rides", asked=0, kept=0))
+    assert shown == ["broker 0", "rides-1", "the one address you gave", "broker 1", "rides-0"]
