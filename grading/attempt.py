@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from grading.definition import Definition
@@ -58,13 +59,13 @@ class Attempt:
 
     def __init__(self, lab: Definition) -> None:
         self.lab = lab
-        self.mark = uuid.uuid4().hex
+        self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
         self.started = time.monotonic()
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "grading.worker"),
-                *(lab.name, str(lab.root), self.mark),
+                *(lab.name, str(lab.root), str(self.folder)),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -98,7 +99,8 @@ class Attempt:
         """End the process with all that it and the student's code started. Safe to call twice."""
         self.kill()
         self.process.wait()
-        end_marked(self.mark)
+        end_marked(self.folder.name)
+        shutil.rmtree(self.folder, ignore_errors=True)
         for pipe in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()

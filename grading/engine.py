@@ -34,7 +34,7 @@ class Run:
 
     kernel: Kernel
     limits: Limits
-    at_check: Callable[[int], None]
+    at_check: Callable[[int], None] = lambda task: None
     """Called at the check cell of each task, in its place."""
     at_cell: Callable[[int | None], None] = lambda task: None
     cells: dict[int, CellState] = field(default_factory=dict)

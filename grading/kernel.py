@@ -8,9 +8,7 @@ is the command that starts it.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpec
@@ -20,7 +18,7 @@ from jupyter_core.utils import run_sync
 from kafkalab.places import cache, state
 
 PASSED_ON = (
-    *("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV"),
+    *("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV"),
     *("KAFKALAB_ENGINE", "KAFKALAB_JAVA_HOME", "KAFKALAB_SPARK_MASTER"),
 )
 MARK = "KAFKALAB_ATTEMPT"
@@ -50,12 +48,13 @@ def command() -> list[str]:
 
 
 class Kernel:
-    """A kernel with its client and its folder, ready for cells."""
+    """A kernel with its client, ready for cells. Whoever gives the folder removes it."""
 
-    def __init__(self, mark: str, work: Path | None = None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
-        self.work = work or self.folder / "work"
-        self.work.mkdir(exist_ok=True)
+    def __init__(self, folder: Path, mark: str) -> None:
+        self.folder = folder
+        self.work = self.folder / "work"
+        self.work.mkdir()
+        (self.folder / "tmp").mkdir()
         sockets = self.folder / "socket"
         by_path = hasattr(os, "fork") and len(str(sockets)) <= LONGEST_SOCKET_PATH
         self.manager = Manager(
@@ -92,13 +91,6 @@ class Kernel:
             process.kill()
             process.wait()
 
-    def close(self) -> None:
-        """Kill, close the sockets, remove the folder."""
-        self.kill()
-        if hasattr(self, "client"):
-            self.client.stop_channels()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
 
 def environment(folder: Path, mark: str) -> dict[str, str]:
     """Short, and with homes inside the folder: no start-up files of this user, no credentials."""
@@ -106,6 +98,9 @@ def environment(folder: Path, mark: str) -> dict[str, str]:
     return passed_on | {
         "HOME": str(folder),
         "IPYTHONDIR": str(folder / "ipython"),
+        # what a killed process leaves goes with the folder
+        "TMPDIR": str(folder / "tmp"),
+        "SPARK_LOCAL_DIRS": str(folder / "tmp"),
         "JUPYTER_CONFIG_DIR": str(folder / "jupyter"),
         "JUPYTER_DATA_DIR": str(folder / "jupyter"),
         "JUPYTER_RUNTIME_DIR": str(folder / "jupyter"),

@@ -103,7 +103,15 @@ class Store:
         return Evidence.from_json(json.loads(file.read_text("utf-8"))) if file.exists() else None
 
     def start(self, record: Record) -> None:
-        """Write that an attempt began; a left-over of this kind is run again."""
+        """Write that an attempt began; a left-over of this kind is run again.
+
+        What an earlier attempt with the same key left stays beside it, as KEY.1, KEY.2, …
+        """
+        folder = self.attempt(record.key)
+        before = self.find(record.key)
+        if before is not None and before.status == FINISHED:
+            number = len(list(folder.parent.glob(f"{record.key}.*"))) + 1
+            folder.rename(folder.with_name(f"{record.key}.{number}"))
         write_whole(self.attempt(record.key) / "record.json", as_text(asdict(record)))
 
     def finish(self, record: Record, attempted: Attempted) -> None:

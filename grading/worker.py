@@ -1,4 +1,4 @@
-"""The process of one attempt: `python -m grading.worker LAB ROOT MARK`.
+"""The process of one attempt: `python -m grading.worker LAB ROOT FOLDER`.
 
 It starts the kernel, then waits for a job on standard input, so that a batch can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -69,10 +70,11 @@ class Worker:
         evidence.unanswered = sorted(woven.unanswered)
         evidence.oddities = [*job["notes"], *woven.oddities]
         view = self.attach(job["cluster"])
-        asked = Run(self.kernel, self.lab.limits, lambda task: looking.at_task(task), self.progress)
+        asked = Run(self.kernel, self.lab.limits, at_cell=self.progress)
         x = Doors(asked, view, p, job["seed"])
         hidden = self.lab.hidden_checks() if job["hidden"] else ()
         looking = Looking(self, asked, x, (*self.lab.checks, *hidden), woven.unanswered, view)
+        asked.at_check = looking.at_task
         evidence.cells, evidence.results = asked.cells, looking.results
         evidence.trouble, evidence.snapshots = asked.trouble, looking.snapshots
         with self.phase("run"):
@@ -186,7 +188,8 @@ def main() -> None:
     from grading.kernel import Kernel, KernelDidNotStart
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
-    kernel = Kernel(sys.argv[3])
+    folder = Path(sys.argv[3])
+    kernel = Kernel(folder, mark=folder.name)
     worker = Worker(lab, kernel, out)
     try:
         kernel.start()
@@ -195,8 +198,8 @@ def main() -> None:
         worker.say("ready")
         line = sys.stdin.readline()
         if not line:
-            return
-        end_with_parent()
+            return  # the attempt was not needed, or nobody is there any more
+        end_with_parent(folder)
         evidence, notebook = worker.attempt(json.loads(line))
         worker.say("done", evidence=evidence.to_json(), notebook=notebook)
     except (SetUpFailed, KernelDidNotStart) as why:
@@ -204,8 +207,8 @@ def main() -> None:
     except Exception:
         worker.say("fault", why=traceback.format_exc())
     finally:
-        kernel.close()
         end_below(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def warm_up(kernel: Kernel, lab: definition.Definition) -> None:
@@ -214,12 +217,13 @@ def warm_up(kernel: Kernel, lab: definition.Definition) -> None:
         kernel.client.execute(WARM_UP, silent=True, store_history=False)
 
 
-def end_with_parent() -> None:
+def end_with_parent(folder: Path) -> None:
     """Watch for the end of standard input: then nobody is there to take a result."""
 
     def watch() -> None:
         sys.stdin.read()
         end_below(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

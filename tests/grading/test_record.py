@@ -149,6 +149,17 @@ def test_started_is_run_again_and_finished_is_not(tiny, tmp_path):
     assert len(plan(tiny, [submission(text="x = 2")], store, b"s", rerun=False)[0]) == 1
 
 
+def test_an_earlier_attempt_is_kept(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    record = finished(tiny)
+    for count in (1, 2):
+        store.finish(record, Attempted(Evidence(tiny.name, "anna", "seed")))
+        store.start(replace(record, status=records.STARTED))
+        assert store.find(f"{record.key}.{count}") == record
+        assert store.find(record.key).status == records.STARTED
+        assert store.evidence(record.key) is None
+
+
 def test_a_fault_of_ours_has_no_number_and_is_not_final(tiny):
     record = finished(tiny, Outcome.INFRA)
     assert record.reached is None
