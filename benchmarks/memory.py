@@ -104,7 +104,12 @@ def run_lesson(connection_file: Path) -> None:
     client.load_connection_file()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=60)
+        wait_until(
+            lambda: client.kernel_info(reply=True, timeout=5),
+            timeout=60,
+            what="the kernel",
+            not_yet=(TimeoutError,),
+        )
         reply = client.execute_interactive(LESSON, timeout=240)["content"]
     finally:
         client.stop_channels()

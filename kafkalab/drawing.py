@@ -67,7 +67,8 @@ def counted_over_time(
     edges = np.linspace(0, *_spans(high - low))
     width = edges[1]
     if isinstance(frame, pd.DataFrame):
-        rows["span"] = ((rows["span"] - low) // width).clip(upper=len(edges) - 2)
+        # Not `//`: 0.5 // 0.1 is 4.
+        rows["span"] = np.floor((rows["span"] - low) / width).clip(upper=len(edges) - 2)
     else:
         span = F.floor((F.col("span") - low) / width)
         rows = rows.withColumn("span", F.least(span, F.lit(len(edges) - 2)))

@@ -62,6 +62,8 @@ def spark_session(name: str = "lesson") -> SparkSession:
                 builder = builder.config(key, value)
             with _driver.offered():
                 _session = builder.getOrCreate()
+            # It would print a traceback when Java ends, which needs none.
+            _session.sparkContext._accumulatorServer.handle_error = lambda *_: None
         return _session
 
 

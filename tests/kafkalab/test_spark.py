@@ -162,7 +162,8 @@ from kafkalab import spark
 session = spark.spark_session()
 session.range(5).write.saveAsTable("numbers")
 session.sql("SELECT sum(id) FROM numbers").collect()
-session.createDataFrame([(1,)], "n int").createOrReplaceTempView("one")
+from pyspark.sql.functions import udf
+session.range(5).select(udf(lambda n: str(n))("id")).collect()
 print(json.dumps([spark._driver.process.pid, str(spark._driver.folder)]))
 """
     java, folder = json.loads(run(script, home, TMPDIR=str(temporary)))
