@@ -94,8 +94,10 @@ def routes(servers: dict[int, Answering]) -> list[Route]:
 def running(routes: list[Route]) -> Iterator[Gateway]:
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway.start(Path(folder), routes, f"-Dkafkalab.slot={folder}")
-        yield gateway
-        gateway.close()
+        try:
+            yield gateway
+        finally:
+            gateway.close()
 
 
 @contextlib.contextmanager
@@ -103,8 +105,10 @@ def one_route(target: int) -> Iterator[tuple[Gateway, Route]]:
     route = Route(0, "clients", free_port(), target)
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway.start(Path(folder), [route], f"-Dkafkalab.slot={folder}")
-        yield gateway, route
-        gateway.close()
+        try:
+            yield gateway, route
+        finally:
+            gateway.close()
 
 
 @pytest.fixture
