@@ -87,8 +87,7 @@ def test_a_controller_with_advertised_listeners_is_refused(docker: DockerClient)
 
 
 def test_it_starts_with_its_own_settings_and_again(docker: DockerClient) -> None:
-    container = docker.run(IMAGE, detach=True)
-    try:
+    with docker.run(IMAGE, detach=True) as container:
         started = "Kafka Server started"
         for times in (1, 2):
             wait_until(
@@ -100,9 +99,6 @@ def test_it_starts_with_its_own_settings_and_again(docker: DockerClient) -> None
             if times == 1:
                 docker.restart(container, time=20)
         assert "already formatted" in docker.logs(container)
-    finally:
-        # With the volumes of the image, which have no names.
-        docker.remove(container, force=True, volumes=True)
 
 
 def test_settings_can_come_from_a_mounted_file(docker: DockerClient, tmp_path: Path) -> None:
