@@ -302,7 +302,7 @@ committed = {group: cluster.group(f"{orders}-{group}").offsets[orders, 0] for gr
 end = cluster.topic(orders).partitions[0].end_offset
 assert a == b[:6]  # a second reader gets the very same records
 assert [one.value for one in b] == [b"order %02d" % number for number in range(9)]  # in order
-assert (end, committed) == (12, {"a": 6, "b": 9})
+assert (end, committed) == (12, {"a": 6, "b": 9}), "Group a read on. Fill the orders again."
 
 ax = charts.offsets_line(end, committed)
 ax.set_title(f"Producer at {end}, group a at {committed['a']}, group b at {committed['b']}")
