@@ -28,7 +28,7 @@ def test_each_taker_gets_another_number_folder_and_ports() -> None:
     assert first.number == 0 < second.number
     assert first.ports == PUBLISHED
     base = 10_000 + 100 * second.number
-    assert second.ports == {"A_PORT": base, "B_PORT": base + 1}
+    assert second.ports == {"A_PORT": FIRST_PORT + 100, "B_PORT": FIRST_PORT + 101}
     assert first.folder.is_dir()
     assert first.folder != second.folder
     assert (first.project, second.project) == ("kafkalab-0", f"kafkalab-{second.number}")
