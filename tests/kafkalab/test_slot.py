@@ -27,8 +27,8 @@ def test_each_taker_gets_another_number_folder_and_ports() -> None:
     # A cluster that somebody else runs may hold the ports of slot 1, so that it is passed over.
     assert first.number == 0 < second.number
     assert first.ports == PUBLISHED
-    base = 10_000 + 100 * second.number
-    assert second.ports == {"A_PORT": FIRST_PORT + 100, "B_PORT": FIRST_PORT + 101}
+    base = FIRST_PORT + 100 * second.number
+    assert second.ports == {"A_PORT": base, "B_PORT": base + 1}
     assert first.folder.is_dir()
     assert first.folder != second.folder
     assert (first.project, second.project) == ("kafkalab-0", f"kafkalab-{second.number}")
