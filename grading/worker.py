@@ -70,11 +70,11 @@ class Worker:
         evidence.unanswered = sorted(woven.unanswered)
         evidence.oddities = [*job["notes"], *woven.oddities]
         view = self.attach(job["cluster"])
-        asked = Run(self.kernel, self.lab.limits, at_cell=self.progress)
+        asked = Run(self.kernel, self.lab.limits)
         x = Doors(asked, view, p, job["seed"])
         hidden = self.lab.hidden_checks() if job["hidden"] else ()
         looking = Looking(self, asked, x, (*self.lab.checks, *hidden), woven.unanswered, view)
-        asked.at_check = looking.at_task
+        asked.at_cell, asked.at_check = looking.at_cell, looking.at_task
         evidence.cells, evidence.results = asked.cells, looking.results
         evidence.trouble, evidence.snapshots = asked.trouble, looking.snapshots
         with self.phase("run"):
@@ -97,10 +97,6 @@ class Worker:
             view = ClusterView(Cluster.attach(path))
             view.open_reader()
             return view
-
-    def progress(self, task: int | None) -> None:
-        """A cell begins."""
-        self.say("cell", task=task)
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -134,16 +130,18 @@ class Looking:
         self.results: list[Result] = []
         self.snapshots: dict[str, Any] = {}
 
+    def at_cell(self, task: int | None) -> None:
+        """A cell begins. Before the first answer nothing can fail but what is ours."""
+        if task is not None and not self.asked.cells and self.asked.trouble:
+            raise SetUpFailed(self.asked.trouble[0])
+        self.worker.say("cell", task=task)
+
     def at_task(self, task: int) -> None:
         """At the check cell of a task, before later cells can change what it left."""
-        if not self.asked.cells and self.asked.trouble:
-            raise SetUpFailed(self.asked.trouble[0])
         self._look(f"task {task}", [c for c in self.checks if c.task == task and c.at == "after"])
 
     def at_end(self) -> None:
         """After the last cell."""
-        if not self.asked.cells and self.asked.trouble:
-            raise SetUpFailed(self.asked.trouble[0])
         self._look("end", [check for check in self.checks if check.at == "end"])
 
     def _look(self, place: str, due: list[Check]) -> None:

@@ -75,6 +75,19 @@ def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tm
     }
 
 
+@pytest.mark.cluster
+def test_a_set_up_that_fails_before_any_answer_is_our_fault(course, solved, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    master = root / "lessons" / "labs" / "lab90_tiny.py"
+    master.write_text(master.read_text().replace("import os\n", "import no_such_module\n"))
+    job = Job("anna", "seed", as_handed_in(solved))
+    evidence = Attempt(definition.load("lab90", root)).run(job).evidence
+    assert evidence.refusal is Outcome.INFRA
+    assert "SetUpFailed" in evidence.why
+    assert "no_such_module" in evidence.why
+
+
 def test_a_process_that_cannot_start_says_why(tiny):
     attempt = Attempt(replace(tiny, name="lab91_gone"))
     evidence = attempt.run(Job("anna", "seed", [])).evidence
