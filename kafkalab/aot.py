@@ -141,6 +141,18 @@ def _record(name: str, archive: Path, folder: Path) -> None:
         ],
         f"Java could not write the archive {name}.",
     )
+    # With linked classes Java does not start at all where the archive cannot be loaded (an initial
+    # heap below 16 MB, for one). So it is used only after it was seen to work here.
+    run(
+        [
+            str(java().executable),
+            "-XX:+UseSerialGC",
+            f"-XX:SharedArchiveFile={fresh}",
+            f"@{folder / 'java.options'}",
+            "-version",
+        ],
+        f"Java cannot use the archive {name}.",
+    )
     fresh.replace(archive)
 
 
