@@ -16,6 +16,7 @@ from kafkalab.places import repository
 
 FIRST = Path("notebooks", "00_start.ipynb")
 PORT = 8888
+SETTINGS = Path(__file__).with_name("jupyterlab")
 
 
 def lab(
@@ -61,8 +62,8 @@ def options(work: Path, port: int | None) -> list[str]:
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.port={port or next(p for p in range(PORT, 65536) if _free(p))}",
         f"--LabApp.default_url=/lab{first}",
-        # No question about news and no request to the outside when the page opens.
-        "--LabApp.news_url=None",
+        # Defaults of the page: no question about news, no request to the outside.
+        f"--LabApp.app_settings_dir={SETTINGS}",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         # In a container the only user is often root; the page is for this machine alone anyway.
         f"--ServerApp.allow_root={os.geteuid() == 0}",

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -12,10 +11,15 @@ import urllib.request
 
 import psutil
 import pytest
+from playwright.sync_api import sync_playwright
 
 from commands import lab
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
+
+CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
+# The browser itself must not call anybody either.
+QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
 def test_the_first_lesson_opens_where_it_is_there(tmp_path):
@@ -49,42 +53,63 @@ def test_a_kernel_of_another_python_is_an_error(tmp_path, monkeypatch):
         lab.check_kernel()
 
 
-@pytest.mark.slow
-def test_jupyterlab_listens_here_only_and_wants_its_token(tmp_path):
+@pytest.fixture
+def server(tmp_path):
+    """A running JupyterLab: its process, its address, its token."""
     command = [sys.executable, "-P", "-m", "jupyterlab", *lab.options(tmp_path, None)]
+    own = {
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"),
+    }
     log = tmp_path / "log"
+    address = re.compile(r"(http://127\.0\.0\.1:\d+/)\S*\?token=(\w+)")
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [*command, "--no-browser"],
-            stderr=output,
-            cwd=tmp_path,
-            env={**os.environ, "JUPYTER_CONFIG_DIR": str(tmp_path / "config")},
-        ) as server,
+            [*command, "--no-browser"], stderr=output, cwd=tmp_path, env=os.environ | own
+        ) as process,
     ):
         try:
-            address, token = wait_until(
-                lambda: (
-                    (
-                        found := re.search(
-                            r"(http://127\.0\.0\.1:\d+/)\S*\?token=(\w+)", log.read_text()
-                        )
-                    )
-                    and found.groups()
-                ),
-                timeout=60,
+            found = wait_until(
+                lambda: address.search(log.read_text("utf-8")),
+                timeout=90,
                 what="JupyterLab to print its address",
             )
-            listening = [
-                connection.laddr.ip
-                for connection in psutil.Process(server.pid).net_connections("tcp")
-                if connection.status == psutil.CONN_LISTEN
-            ]
-            assert set(listening) == {"127.0.0.1"}
-            with pytest.raises(urllib.error.HTTPError, match="403"):
-                urllib.request.urlopen(f"{address}api/contents")
-            with urllib.request.urlopen(f"{address}api/contents?token={token}") as answer:
-                assert answer.status == 200
+            yield process, *found.groups()
         finally:
-            server.send_signal(signal.SIGTERM)
-    assert server.returncode == 0
+            process.terminate()
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_jupyterlab_listens_here_only_and_wants_its_token(server):
+    process, address, token = server
+
+    listening = [
+        connection.laddr.ip
+        for connection in psutil.Process(process.pid).net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+    assert set(listening) == {"127.0.0.1"}
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"{address}api/contents")
+    with urllib.request.urlopen(f"{address}api/contents?token={token}") as answer:
+        assert answer.status == 200
+
+
+@pytest.mark.browser
+def test_the_page_opens_without_a_question(server):
+    _, address, token = server
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        page = browser.new_page()
+        page.goto(f"{address}lab?token={token}")
+        page.wait_for_selector(".jp-Launcher", timeout=120_000)
+        # JupyterLab asks once its settings are read, which also end the splash.
+        page.wait_for_load_state("networkidle")
+
+        assert page.locator(".jp-Dialog").count() == 0
+        assert page.locator(".Toastify__toast").count() == 0
+        browser.close()

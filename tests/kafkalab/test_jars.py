@@ -54,13 +54,18 @@ def house(tmp_path, monkeypatch):
     jars.locked.cache_clear()
 
 
-def test_a_damaged_file_is_fetched_again_and_named(house, capsys):
+@pytest.mark.parametrize(
+    "damage",
+    [lambda content: content[:50], lambda content: bytes([content[0] ^ 1]) + content[1:]],
+    ids=["cut", "one changed byte"],
+)
+def test_a_damaged_file_is_fetched_again_and_named(house, capsys, damage):
     first, second = jars.jars("small")
     assert [first.name, second.name] == ["one-1.0.jar", "two-2.5-all.tar.gz"]
     assert second.read_bytes() == (house / "two-2.5-all.tar.gz").read_bytes()
     before = first.stat()
 
-    first.write_bytes(first.read_bytes()[:50])
+    first.write_bytes(damage(first.read_bytes()))
     capsys.readouterr()
 
     assert jars.jars("small") == [first, second]
@@ -69,15 +74,6 @@ def test_a_damaged_file_is_fetched_again_and_named(house, capsys):
     assert "two" not in said
     # Size and date are as before: what Java noted of the file still holds.
     assert (first.stat().st_size, first.stat().st_mtime) == (before.st_size, before.st_mtime)
-
-
-def test_a_changed_byte_is_noticed_by_the_date(house):
-    first, _ = jars.jars("small")
-    content = first.read_bytes()
-
-    first.write_bytes(bytes([content[0] ^ 1]) + content[1:])
-
-    assert jars.jars("small")[0].read_bytes() == content
 
 
 def test_a_wrong_file_from_the_registry_is_refused_and_the_second_try_works(house):
