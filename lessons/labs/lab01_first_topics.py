@@ -231,7 +231,7 @@ lab.check(3)
 #
 # Keep what it finds in `lab.p.topic` as `arrived`.
 #
-# Then count: how often is a number in `arrived` smaller than the one just before it? That is
+# Then count: how often is a number in `arrived` smaller than the one before it? That is
 # `steps_back`. **15 points**
 #
 # *Example.* If the numbers arrive as 4, 9, 1, 2, 3 then `steps_back` is 1.

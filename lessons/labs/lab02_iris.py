@@ -190,7 +190,7 @@ len(flowers), flowers[0]
 
 # %% [markdown]
 # A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
-# cell makes three mistakes on the way. The third message is about something else than the mistake:
+# cell makes three mistakes on the way. What the third error says is about something else than the mistake:
 # the client takes the error for a serializer of the old form.
 
 # %% tags=["demo", "Q11"]
@@ -755,7 +755,7 @@ lab.check(7)
 # %% tags=["task-8"]
 # Task 8
 # BEGIN SOLUTION
-# STUB: answer with zookeeper and observed
+# STUB: answer with `zookeeper` and `observed`
 zookeeper = {
     "membership": {
         "then": "Every broker registered there, and who was alive was seen from its session.",
