@@ -72,13 +72,21 @@ class Cluster(Observed, Networked):
             return cls(launch.attach(Path(record), profile, chosen, gateway))
         if profile in _OPEN and not beside:
             _OPEN[profile].close()
-        cluster = cls(launch.start(profile, engine, chosen, gateway))
-        _OPEN[f"{profile} in slot {cluster.slot.number}" if beside else profile] = cluster
-        try:
-            cluster._wait_for_start(timeout)
-        except BaseException:
-            cluster.close()
-            raise
+        for last in (False, False, True):
+            cluster = cls(launch.start(profile, engine, chosen, gateway))
+            _OPEN[f"{profile} in slot {cluster.slot.number}" if beside else profile] = cluster
+            try:
+                cluster._wait_for_start(timeout)
+                break
+            except launch.PortTaken as error:
+                # Somebody took it after the slot found it free. The next slot has others.
+                cluster.close()
+                if last:
+                    raise
+                print(error.what)
+            except BaseException:
+                cluster.close()
+                raise
         cluster.started_in = time.monotonic() - began
         return cluster
 
@@ -269,23 +277,38 @@ class Cluster(Observed, Networked):
         return tables.html(repr(self), ("broker", "address", "rack", "process"), rows)
 
     def _wait_for_start(self, timeout: float) -> None:
-        """Like `wait_for_brokers`, but a node that has ended is named at once."""
+        """Like `wait_for_brokers`, but a node that has ended is named at once.
+
+        That brokers answer is not enough. Where another cluster took a port a moment ago, it is
+        the other one that answers; so each node must have logged that it has started.
+        """
         wanted, deadline = set(self.brokers), time.monotonic() + timeout
-        while True:
-            left = deadline - time.monotonic()
+        while (left := deadline - time.monotonic()) > 0:
             try:
                 self._wait_for_agreement(wanted, lambda alive: alive == wanted, min(left, 1))
+                break
             except WaitTimeout:
-                for service in self.description.services:
-                    if self.engine.state(service.name) == "exited":
-                        raise CourseError(
-                            f"{service.name} ended while it started.",
-                            launch.last_words(self.engine.logs(service.name, 400)),
-                        ) from None
+                self._refuse_ended()
                 if left <= 1:
                     raise
-            else:
-                return
+        wait_until(
+            self._all_started,
+            timeout=max(deadline - time.monotonic(), 5),
+            what="every node to say that it has started",
+            every=0.02,
+        )
+
+    def _all_started(self) -> bool:
+        self._refuse_ended()
+        return all(
+            launch.STARTED in self.engine.logs(service.name, 2000)
+            for service in self.description.kafka
+        )
+
+    def _refuse_ended(self) -> None:
+        for service in self.description.services:
+            if self.engine.state(service.name) == "exited":
+                raise launch.why_ended(service.name, self.engine.logs(service.name, 400))
 
     def _wait_until_in_sync(self, broker: int, timeout: float) -> None:
         behind: list[str] = []

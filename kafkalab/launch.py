@@ -18,7 +18,13 @@ from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, routes
 from kafkalab.slot import Slot
 
+# The last line of a node's start.
+STARTED = "Kafka Server started"
 EXCEPTION = re.compile(r"(?:^|\s)(?:[\w.]+\.)?(\w+(?:Exception|Error)): (.+)")
+
+
+class PortTaken(CourseError):
+    """A port of the slot was free when the slot was taken and is not any more."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +144,13 @@ def describe(
     )
 
 
-def last_words(log: str) -> str:
-    """Why a node ended, out of the end of its log."""
+def why_ended(service: str, log: str) -> CourseError:
+    """What a node that ended while it started died of, out of the end of its log."""
     reasons = [found for line in log.splitlines() if (found := EXCEPTION.search(line))]
+    if any("Address already in use" in reason[2] for reason in reasons):
+        return PortTaken(f"Another program took a port of {service} while it started.")
     if reasons:
-        return f"{reasons[-1][1]}: {reasons[-1][2]}"
-    return log.strip().splitlines()[-1] if log.strip() else "It wrote nothing."
+        why = f"{reasons[-1][1]}: {reasons[-1][2]}"
+    else:
+        why = log.strip().splitlines()[-1] if log.strip() else "It wrote nothing."
+    return CourseError(f"{service} ended while it started.", why)

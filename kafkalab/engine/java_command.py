@@ -65,6 +65,7 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         *shlex.split(heap),
         *FLAGS,
         *SHARING,
+        *_permissions(),
         *aot.cache_flags(purpose),
         f"{MARK}{folder}",
         f"-Dkafkalab.log={log}",
@@ -74,3 +75,8 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         "-cp",
         os.pathsep.join(map(str, jars("kafka"))),
     ]
+
+
+def _permissions() -> list[str]:
+    """Newer Java warns on stderr of what Kafka does knowingly."""
+    return ["--sun-misc-unsafe-memory-access=allow"] if java().major >= 23 else []
