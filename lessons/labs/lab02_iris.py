@@ -190,8 +190,8 @@ len(flowers), flowers[0]
 
 # %% [markdown]
 # A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
-# cell makes three mistakes on the way. What the third error says is about something else than the mistake:
-# the client takes the error for a serializer of the old form.
+# cell makes three mistakes on the way. What the third error says is about something else than the
+# mistake: the client takes it for a serializer of the old form.
 
 # %% tags=["demo", "Q11"]
 from kafka import JsonSerializer
