@@ -14,7 +14,7 @@
 # - let a consumer group go on where it stopped;
 # - follow a typed line from the keyboard to the log.
 #
-# **Needs** lessons 00 to 02. **Time** about 75 minutes. **Points** 100.
+# **Needs** lessons 00 and 01. **Time** about 75 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in

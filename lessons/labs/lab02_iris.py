@@ -14,7 +14,7 @@
 # - find out where a record was lost;
 # - try out four settings, and say what ZooKeeper did and what does it now.
 #
-# **Needs** lessons 00 to 03. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 00 and 01. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
