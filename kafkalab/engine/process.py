@@ -147,13 +147,16 @@ class ProcessEngine:
 
     def logs(self, service: str, lines: int = 50) -> str:
         self.description.service(service)
-        text = ""
+        found: list[str] = []
         # What the JVM itself says (it could not start, it ran out of memory) comes last.
         for name in ("kafka.log", "output.log"):
             file = self._folder(service) / name
             if file.exists():
-                text += file.read_text(errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
+                found += file.read_text(errors="replace").splitlines()
+        # Its remarks on what libraries may do are not among that, and cannot be switched off: the
+        # option for it would keep Java from using the archive of classes.
+        told = [line for line in found if line and not line.startswith("WARNING: ")]
+        return "\n".join(told[-lines:])
 
     def tool(
         self, script: str, arguments: Sequence[str], stdin: bytes | None, timeout: float
