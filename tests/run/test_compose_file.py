@@ -56,7 +56,7 @@ def by_hand(request: pytest.FixtureRequest) -> Iterator[ByHand]:
 
 @pytest.mark.parametrize("by_hand", ["single"], indirect=True)
 def test_a_broker_that_is_healthy_serves_at_once(by_hand: ByHand) -> None:
-    topics = ("/opt/kafka/bin/kafka-topics.sh", "--bootstrap-server", "127.0.0.1:9092")
+    topics = ("/opt/kafka/bin/kafka-topics.sh", "--bootstrap-server", "broker:19092")
     by_hand.compose("exec", "-T", "broker", *topics, "--create", "--topic", "by-hand")
     assert by_hand.compose("exec", "-T", "broker", *topics, "--list").split() == ["by-hand"]
 
