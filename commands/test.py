@@ -14,7 +14,7 @@ NOT_QUICK = ("cluster", "spark", "docker", "browser", "slow")
 def test(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only what needs no cluster: under half a minute.")
+        bool, typer.Option("--quick", help="Only what needs no cluster: about a minute.")
     ] = False,  # noqa: PT028 (a verb, not a test)
 ) -> None:
     """Run the tests. Other arguments go to pytest; paths count from the course's folder."""
