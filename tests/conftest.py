@@ -7,6 +7,8 @@ from functools import cache
 
 import pytest
 
+CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
+
 
 @cache
 def docker_answers() -> bool:
@@ -21,3 +23,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     if item.get_closest_marker("docker") and not docker_answers():
         pytest.skip("no Docker engine answers on this machine")
+    if item.get_closest_marker("browser") and not shutil.which(CHROMIUM):
+        pytest.skip("no Chromium on this machine; KAFKALAB_CHROMIUM names one elsewhere")
