@@ -267,7 +267,7 @@ def brightness(colour):
 
 
 def test_words_on_files_can_be_read():
-    from kafkalab.log_charts import FILES
+    from kafkalab.charts.log import FILES
 
     for shade in FILES:
         assert (brightness(shade) + 0.05) / 0.05 > 7  # WCAG AAA, black on the shade

@@ -1,21 +1,8 @@
-"""The drawings of data that come back in many lessons: each takes a DataFrame, returns the Axes.
-
-    ax = charts.records_per_partition(read_topic(spark, cluster, "rides"))
-    ax.set_title(f"All {count} records of one key lie in partition {partition}")
-    charts.show(ax, "The same in words, for those who cannot see it.")
-
-A DataFrame is Spark's or pandas'. Counting is done where the data is, so Spark counts its own. The
-title is left to the cell: it says what was found, and only the cell knows that. Importing this
-module gives every matplotlib figure the look of the course.
-
-`marks` are moments with what happened then, such as {"broker 1 killed": time.time()}. They are of
-the kind that the time column has; for one of dates, seconds since 1970 will do as well.
-"""
+"""Drawings of records that many lessons use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -37,40 +24,12 @@ from kafkalab.drawing import (
     series,
     thousands,
 )
-from kafkalab.log_charts import files_over_time, offsets_line
-from kafkalab.picture import Picture, show
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame as SparkFrame
 
     Frame = SparkFrame | pd.DataFrame
 
-__all__ = [
-    "COLOURS",
-    "Picture",
-    "files_over_time",
-    "latency_distribution",
-    "offsets_line",
-    "records_per_partition",
-    "records_per_second",
-    "scatter_by_class",
-    "show",
-    "timeline",
-]
-
-STYLE = Path(__file__).with_name("kafkalab.mplstyle")
-plt.style.use(STYLE)
-
-# The colours of the style by name, where a chart is asked for in red, blue and green.
-COLOURS = {
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "green": "#009E73",
-    "pink": "#CC79A7",
-    "orange": "#E69F00",
-    "sky": "#56B4E9",
-    "black": "#000000",
-}
 MARKERS = "os^DvPX"
 
 
