@@ -19,6 +19,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from kafkalab.charts.common import (
+    COLOURS,
     latency_distribution,
     records_per_partition,
     records_per_second,
@@ -43,14 +44,3 @@ __all__ = [
 
 STYLE = Path(__file__).with_name("kafkalab.mplstyle")
 plt.style.use(STYLE)
-
-# The colours of the style by name, where a chart is asked for in red, blue and green.
-COLOURS = {
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "green": "#009E73",
-    "pink": "#CC79A7",
-    "orange": "#E69F00",
-    "sky": "#56B4E9",
-    "black": "#000000",
-}

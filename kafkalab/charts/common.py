@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 
     Frame = SparkFrame | pd.DataFrame
 
+# The colours of the style by name, where a chart is asked for in red, blue and green.
+COLOURS = {
+    "blue": "#0072B2",
+    "red": "#D55E00",
+    "green": "#009E73",
+    "pink": "#CC79A7",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "black": "#000000",
+}
+
 MARKERS = "os^DvPX"
 
 

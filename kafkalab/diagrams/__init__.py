@@ -1,4 +1,4 @@
-"""Pictures of structure, drawn from what is there: each returns its Axes, the title is the cell's."""
+"""Pictures of structure, drawn from what is there. Each returns its Axes; the cell titles it."""
 
 from kafkalab.diagrams.leaders import brokers
 from kafkalab.diagrams.record_parts import record

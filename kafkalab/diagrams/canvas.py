@@ -39,6 +39,6 @@ def clock(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
 
 
-def text(data: bytes | None) -> str:
+def readable(data: bytes | None) -> str:
     """Bytes as a reader sees them; what is absent is empty."""
     return "" if data is None else data.decode(errors="replace")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
-from kafkalab.diagrams.canvas import ADDED, GIVEN, box, canvas, clock, text
+from kafkalab.diagrams.canvas import ADDED, GIVEN, box, canvas, clock, readable
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def record(one: ConsumerRecord) -> Axes:
     """A record as a row of fields: those its sender gave, then those that came on the way."""
     fields = [
-        ("key", text(one.key), GIVEN),
-        ("value", text(one.value), GIVEN),
-        ("headers", ", ".join(f"{name}={text(value)}" for name, value in one.headers), GIVEN),
+        ("key", readable(one.key), GIVEN),
+        ("value", readable(one.value), GIVEN),
+        ("headers", ", ".join(f"{name}={readable(value)}" for name, value in one.headers), GIVEN),
         ("timestamp", clock(one.timestamp), ADDED),
         ("partition", str(one.partition), ADDED),
         ("offset", str(one.offset), ADDED),
