@@ -63,7 +63,11 @@ def consumer(
     """A KafkaConsumer of these topics; `settings` are its own and go before the lesson's."""
     from kafka import KafkaConsumer
 
-    return _open(KafkaConsumer, cluster, client_id, {**CONSUMER, **settings}, topics)
+    from kafkalab import joining
+
+    opened = _open(KafkaConsumer, cluster, client_id, {**CONSUMER, **settings}, topics)
+    joining.finish_what_was_begun(opened)
+    return opened
 
 
 def admin(cluster: Cluster | str, client_id: str = "admin", **settings: Any) -> KafkaAdminClient:

@@ -9,7 +9,7 @@ import pytest
 from kafka import TopicPartition
 from kafka.errors import IllegalStateError
 
-from kafkalab import Cluster, WaitTimeout, clients
+from kafkalab import Cluster, WaitTimeout, clients, wait_until
 from kafkalab.wire import NoConnection, NoKafka
 
 OPENERS = [clients.producer, clients.consumer, clients.admin]
@@ -152,3 +152,26 @@ def test_closing_a_cluster_closes_its_clients(cluster: Cluster) -> None:
     assert producer._closed
     assert not kept._closed
     assert kept.partitions_for("rides") == {0, 1}
+
+
+@pytest.mark.cluster
+def test_a_member_gets_its_partitions_however_short_it_polls() -> None:
+    def partitions_after_a_poll() -> bool:
+        consumer.poll(timeout_ms=100)
+        return len(consumer.assignment()) == 3
+
+    with Cluster.start("single", gateway=True, beside=True) as slow:
+        admin = clients.admin(slow)
+        admin.create_topics({"growing": {"num_partitions": 1, "replication_factor": 1}})
+        slow.wait_for_topic("growing")
+        consumer = clients.consumer(slow, "growing", group_id="impatient", metadata_max_age_ms=200)
+        list(clients.records_until_end(consumer))
+        assert len(consumer.assignment()) == 1
+        slow.gateway.delay(400, api="SyncGroup")
+        admin.create_partitions({"growing": 3})
+        wait_until(
+            partitions_after_a_poll,
+            timeout=10,
+            what="an assignment that is answered between two polls",
+            seen=lambda: (consumer.assignment(), slow.group("impatient")),
+        )
