@@ -24,7 +24,7 @@ from grading.doors import CellState, Doors
 from grading.show import Verdict
 from grading.view import ClusterView
 from kafkalab.errors import CourseError
-from kafkalab.places import repository
+from kafkalab.places import offer_programs, repository
 
 if TYPE_CHECKING:
     from kafkalab.cluster import Cluster
@@ -41,6 +41,7 @@ class Lab:
         self.cluster = cluster
         self.p = seed.parameters(lab.make, seed_text)
         self.data: Path = repository() / "labs" / "data"
+        offer_programs()
         self._definition = lab
         self._seed = seed_text
         self._is_graded = SEED in os.environ

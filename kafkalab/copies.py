@@ -31,7 +31,8 @@ def refresh(source: Path, target: Path) -> Refreshed:
     for folder in FOLDERS:
         for original in sorted((source / folder).rglob("*")):
             relative = original.relative_to(source)
-            if original.is_file() and not any(part.startswith(".") for part in relative.parts):
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
+            if original.is_file() and not hidden:
                 _refresh(original, target / relative, relative, notes, done)
     _write(target / NOTES, json.dumps(notes, indent=1, sort_keys=True).encode())
     return done

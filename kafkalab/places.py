@@ -21,6 +21,16 @@ def repository() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
+def offer_programs() -> None:
+    """Let Python find what labs run (labs/delivery), wherever a notebook was copied to.
+
+    A copy beside the notebook goes before it: the learner may have changed that one.
+    """
+    folder = str(repository() / "labs")
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
 def cache() -> Path:
     """The folder for what can be fetched or recorded again."""
     return _place("cache", "KAFKALAB_CACHE", os.environ.get("KAFKALAB_CACHE", ""))

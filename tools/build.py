@@ -85,6 +85,14 @@ class Course:
             raise FileNotFoundError(f"no lab called {name} in lessons/labs")
         return found[0]
 
+    def programs(self) -> dict[PurePosixPath, Path]:
+        """The modules that labs run: packages in lessons/labs, copied as they are."""
+        folder = self.root / "lessons"
+        return {
+            PurePosixPath(path.relative_to(folder).as_posix()): path
+            for path in sorted((folder / "labs").glob("*/*.py"))
+        }
+
     def products(self) -> dict[PurePosixPath, str]:
         """Every generated file, relative to the root, with its text."""
         scripts = self.scripts()
@@ -95,6 +103,8 @@ class Course:
             make = notebooks.student_notebook if page.lab else notebooks.solution_notebook
             notebook = make(text, script.path, contents.navigation(page, pages))
             made[page.notebook] = notebooks.to_text(notebook)
+        for product, source in self.programs().items():
+            made[product] = source.read_text("utf-8")
         made[contents.CONTENTS] = contents.contents(pages)
         readme = (self.root / "README.md").read_text("utf-8")
         made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
@@ -103,11 +113,13 @@ class Course:
         return made
 
     def strangers(self, products: dict[PurePosixPath, str]) -> list[PurePosixPath]:
-        """Notebooks in the folders of the products that no script makes."""
+        """Files in the folders of the products that no source makes."""
+        places = ["notebooks/*.ipynb", "labs/*.ipynb"]
+        places += [f"{name}/*.py" for name in {str(path.parent) for path in self.programs()}]
         found = [
             path.relative_to(self.root)
-            for folder in ("notebooks", "labs")
-            for path in sorted((self.root / folder).glob("*.ipynb"))
+            for place in places
+            for path in sorted(self.root.glob(place))
         ]
         return [PurePosixPath(path.as_posix()) for path in found if path not in map(Path, products)]
 
@@ -126,7 +138,9 @@ class Course:
         return found
 
     def is_left_over(self, path: PurePosixPath) -> bool:
-        """Whether the notebook was built from a script that is gone. Others are not ours."""
+        """Whether it was built from a source that is gone. Other notebooks are not ours."""
+        if path.suffix == ".py":
+            return not (self.root / "lessons" / path).exists()
         try:
             metadata = json.loads((self.root / path).read_text("utf-8"))["metadata"]
             source = metadata["kafka_course"]["source"]
@@ -169,7 +183,7 @@ def student_notebook(lab: str, root: Path = REPOSITORY) -> NotebookNode:
 
 
 def _origin(path: PurePosixPath) -> str:
-    if path.suffix == ".ipynb":
+    if path.suffix in (".ipynb", ".py"):
         return f"lessons/{path.with_suffix('.py')}"
     return "the scripts in lessons/"
 

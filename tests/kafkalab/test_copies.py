@@ -30,6 +30,8 @@ def course(tmp_path):
     (folder / "notebooks" / "00_start.ipynb").write_text(notebook("print(1)\nprint(2)"))
     (folder / "labs" / "data" / "iris.csv").write_text("1,2\n")
     (folder / "labs" / ".hidden").write_text("")
+    (folder / "labs" / "__pycache__").mkdir()
+    (folder / "labs" / "__pycache__" / "old.pyc").write_text("")
     return folder
 
 

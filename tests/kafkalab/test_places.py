@@ -28,6 +28,16 @@ def test_the_repository_holds_the_compose_file():
     assert (places.repository() / "docker-compose.yml").is_file()
 
 
+def test_programs_of_labs_are_found_after_those_of_the_reader(tmp_path):
+    (tmp_path / "delivery").mkdir()
+    (tmp_path / "delivery" / "__init__.py").write_text("")
+    code = "from kafkalab import places; places.offer_programs(); import delivery; print(delivery)"
+
+    assert str(places.repository() / "labs" / "delivery") in ask(code).stdout
+    mine = ask(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}")
+    assert str(tmp_path) in mine.stdout
+
+
 def test_the_usual_folders_lie_in_the_home(tmp_path):
     home = tmp_path / "a home"
     home.mkdir()

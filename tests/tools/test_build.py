@@ -117,6 +117,27 @@ def test_every_file_has_a_number_of_its_own(course: Course) -> None:
     ]
 
 
+def test_the_programs_of_labs_are_copied_and_follow_their_sources(course: Course) -> None:
+    source = course.root / "lessons" / "labs" / "tiny"
+    source.mkdir()
+    (source / "__init__.py").write_text('"""Nothing."""\n')
+    (source / "old.py").write_text("x = 1\n")
+    course.write()
+    product = course.root / "labs" / "tiny"
+    assert (product / "old.py").read_text() == "x = 1\n"
+    assert course.differences() == []
+
+    (product / "__init__.py").write_text("changed\n")
+    (source / "old.py").unlink()
+    assert list(map(str, course.differences())) == [
+        "labs/tiny/__init__.py:1: differs from lessons/labs/tiny/__init__.py; run ./course build",
+        "labs/tiny/old.py:1: is made from no script in lessons/; run ./course build",
+    ]
+    course.write()
+    assert [path.name for path in product.glob("*.py")] == ["__init__.py"]
+    assert course.differences() == []
+
+
 def test_the_outline_is_filled(course: Course) -> None:
     lesson = course.root / "lessons/notebooks/00_title.py"
     lesson.write_text(

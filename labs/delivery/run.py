@@ -1,0 +1,134 @@
+"""One run of the programs against a cluster: its folder of logs, its topic, its group.
+
+run = Run(cluster, "run/first", topic="first")
+consumer = run.consumer(auto_offset_reset="earliest")
+consumer.wait_for("ready")
+producer = run.producer(acks=0)
+producer.wait()
+run.quit()                  # the consumers end when they have read all
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from delivery import payload, programs
+from delivery.programs import Program
+from kafkalab import clients
+from kafkalab.wait import wait_until
+
+if TYPE_CHECKING:
+    from kafkalab import Cluster
+
+
+class Run:
+    """Starts with empty logs: leftovers of an earlier run would spoil a comparison."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        directory: Path | str = "run",
+        topic: str = "test-topic",
+        group: str = "test-app",
+    ) -> None:
+        self.cluster = cluster
+        self.directory = Path(directory)
+        self.topic = topic
+        self.group = group
+        self.programs: list[Program] = []
+        payload.remove(self.directory)
+
+    def producer(self, **options: Any) -> Program:
+        """Start the producer program on this run's topic."""
+        return self._start("producer", options)
+
+    def consumer(self, **options: Any) -> Program:
+        """Start a consumer program in this run's group."""
+        return self._start("consumer", {"group_id": self.group} | options)
+
+    @property
+    def consumers(self) -> list[Program]:
+        """Those that run."""
+        return [p for p in self.programs if p.role == "consumer" and p.status is None]
+
+    def send_control(self, word: str, partition: int | None = None) -> None:
+        """A record that the consumer which reads it obeys: `quit`, `crash` or `wait`."""
+        producer = clients.producer(self.cluster, client_id="control")
+        producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
+
+    def wait_until_read(self, timeout: float = 60) -> None:
+        """Until the consumers of this run own every partition and have nothing left to read.
+
+        A quit that is read earlier ends a consumer before it has read the other partitions, and
+        what is left unread looks like a loss.
+        """
+        wanted = sorted(p.partition for p in self.cluster.topic(self.topic).partitions)
+
+        def settled() -> bool:
+            own = sorted(number for one in self.consumers for number in one.partitions)
+            return own == wanted and all(one.has_read_all for one in self.consumers)
+
+        wait_until(
+            settled,
+            timeout=timeout,
+            what=f"the consumers to read all of {self.topic}",
+            seen=lambda: "; ".join(map(repr, self.consumers)) or "no consumer runs",
+        )
+
+    def quit(self, timeout: float = 60) -> list[int]:
+        """End the consumers one after the other, each when all is read; their exit statuses.
+
+        One quit record reaches one consumer: the owner of its partition.
+        """
+        ended: list[int] = []
+        while running := self.consumers:
+            self.wait_until_read(timeout)
+            self.send_control("quit")
+            wait_until(
+                lambda: any(one.status is not None for one in running),
+                timeout=timeout,
+                what="a consumer to obey the quit record",
+                seen=lambda: "; ".join(map(repr, running)),
+            )
+            ended += [one.wait() for one in running if one.status is not None]
+        return ended
+
+    def close(self) -> None:
+        """Kill what still runs."""
+        for program in self.programs:
+            program.kill()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start(self, role: str, options: dict[str, Any]) -> Program:
+        own = {
+            "bootstrap": self.cluster.address,
+            "directory": str(self.directory),
+            "topic": self.topic,
+        }
+        program = programs.start(role, **own | options)
+        self.programs.append(program)
+        return program
+
+
+def reset(cluster: Cluster) -> None:
+    """Wipe the brokers and the controller, then start them as a new, empty cluster."""
+    nodes = dict.fromkeys([*cluster.brokers, *cluster.description.controllers])
+    for node in nodes:  # the controller last: a broker needs it to stop in good order
+        if cluster.state(node) != "exited":
+            cluster.stop(node)
+        cluster.wipe(node)
+    for node in reversed(nodes):
+        cluster.restart(node)
+    cluster.wait_for_brokers()
