@@ -41,3 +41,29 @@ def test_each_partition_stands_with_its_leader():
     cluster = Namespace(brokers=[0, 1], topic=lambda name: Namespace(partitions=partitions))
     shown = words(diagrams.brokers(cluster, "rides", asked=0, kept=0))
     assert shown == ["broker 0", "rides-1", "the one address you gave", "broker 1", "rides-0"]
+
+
+def a_topic_with_readers(*ends: int, **groups: dict[int, int]) -> Namespace:
+    partitions = [
+        Namespace(partition=number, start_offset=0, end_offset=end)
+        for number, end in enumerate(ends)
+    ]
+    return Namespace(
+        topic=lambda name: Namespace(partitions=partitions),
+        group=lambda name: Namespace(
+            offsets={("rides", number): place for number, place in groups[name].items()}
+        ),
+    )
+
+
+def test_readers_stand_at_the_offset_that_they_read_next():
+    cluster = a_topic_with_readers(3, 1, a={0: 2, 1: 1}, b={0: 3})
+    shown = words(diagrams.readers(cluster, "rides", ["a", "b"]))
+    assert shown[:7] == ["partition 0", "0", "1", "2", "3", "producer", "a: 2"]
+    assert shown[7:] == ["b: 3", "partition 1", "0", "1", "producer", "a: 1"]
+
+
+def test_of_a_long_partition_only_the_end_is_drawn():
+    cluster = a_topic_with_readers(1_000, a={0: 10})
+    shown = words(diagrams.readers(cluster, "rides", ["a"]))
+    assert (shown[1], shown[-2], shown[-1]) == ("974", "1000", "producer")
