@@ -29,6 +29,7 @@ from grading.weave import HandedIn
 
 FOR_THE_REST = 60.0
 FOR_A_CHECK = 10.0
+FOR_A_FAULT = 60.0
 """Seconds beyond the limit of the run. The process keeps that limit itself; if it is there even
 later, something of ours hangs."""
 Report = Callable[[dict[str, Any]], None]
@@ -79,6 +80,7 @@ class Attempt:
         evidence = Evidence(self.lab.name, job.student, job.seed)
         checks = len(self.lab.checks) + sum(task.hidden for task in self.lab.tasks.values())
         limit = self.lab.limits.run + FOR_THE_REST + FOR_A_CHECK * checks
+        limit += FOR_A_FAULT * len(self.lab.faults)
         overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
         try:
             with contextlib.suppress(BrokenPipeError):

@@ -61,9 +61,10 @@ class GradingClient(PapermillNotebookClient):
         if self.asked.is_alive and self.asked.spent >= self.asked.limits.run:
             self._stop_run()
         if self.asked.is_alive:
-            started = time.monotonic()
-            state, error = run_sync(self._execute)(cell, index)
-            seconds = round(time.monotonic() - started, 3)
+            with self.asked.beside(task):
+                started = time.monotonic()
+                state, error = run_sync(self._execute)(cell, index)
+                seconds = round(time.monotonic() - started, 3)
             self.asked.spent += seconds
             cell.outputs = capped(joined(cell.outputs))
             result = CellState(state, plain_output(cell.outputs), error, seconds)

@@ -1,4 +1,5 @@
-"""A lab as its author wrote it: lab.toml, parameters.py, checks.py, hidden.py, hints.md, wrong/.
+"""A lab as its author wrote it: lab.toml, parameters.py, checks.py, hints.md, wrong/, and where it
+has them hidden.py (hidden checks) and faults.py (what breaks while a cell runs).
 
 The hidden checks are loaded by the grader alone, through a function of their own: the learner's
 notebook loads the same definition and must never hold them.
@@ -17,12 +18,14 @@ from types import ModuleType
 from typing import Any
 
 from grading.checks import Check
+from grading.faults import Fault
 from grading.seed import Make
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
 NO_CLUSTER = "none"
-KEYS = {"title", "version", "profile", "cluster", "floor", "settings", "parameters", "limits"}
+KEYS = {"title", "version", "profile", "cluster", "gateway", "floor"}
+TABLES = {"settings", "parameters", "limits", "tasks"}
 HINT = re.compile(r"^## task-(\d+)\s*$", re.MULTILINE)
 
 
@@ -59,6 +62,8 @@ class Definition:
     profile: str
     fresh: bool
     """A cluster of its own for every hand-in, for labs that change the cluster itself."""
+    gateway: bool
+    """Whether the clients reach the cluster through a gateway, which can be told to fail."""
     floor: float
     """What the untouched student notebook scores."""
     settings: dict[str, str]
@@ -69,6 +74,8 @@ class Definition:
     make: Make = field(repr=False)
     checks: tuple[Check, ...] = field(repr=False)
     hints: dict[int, str] = field(repr=False)
+    faults: dict[int, Fault] = field(default_factory=dict, repr=False)
+    """What breaks while the cell of a task runs."""
 
     @property
     def points(self) -> float:
@@ -126,7 +133,7 @@ def load(name: str, root: Path | None = None) -> Definition:
         table = tomllib.loads(file.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file} is not TOML.", str(error), "Mend it.") from None
-    problems = [f"unknown key {key}" for key in table.keys() - KEYS - {"tasks"}]
+    problems = [f"unknown key {key}" for key in table.keys() - KEYS - TABLES]
     problems += [f"missing key {key}" for key in ("title", "version", "profile", "tasks")
                  if key not in table]  # fmt: skip
     if table.get("cluster", "shared") not in {"shared", "fresh"}:
@@ -146,6 +153,7 @@ def load(name: str, root: Path | None = None) -> Definition:
         version=table["version"],
         profile=table["profile"],
         fresh=table.get("cluster", "shared") == "fresh",
+        gateway=table.get("gateway", False),
         floor=table.get("floor", 0),
         settings={key: str(value) for key, value in table.get("settings", {}).items()},
         values=table.get("parameters", {}),
@@ -154,6 +162,7 @@ def load(name: str, root: Path | None = None) -> Definition:
         make=_module(folder / "parameters.py", name).make,
         checks=_checks(_module(folder / "checks.py", name)),
         hints=_hints(folder / "hints.md"),
+        faults=_faults(folder / "faults.py", name),
     )
     problems = _wrong_checks(definition)
     problems += [f"task {n} has no hint in hints.md" for n in tasks if n not in definition.hints]
@@ -166,6 +175,9 @@ def _wrong_checks(definition: Definition) -> Iterable[str]:
     for check in definition.checks:
         if check.task not in definition.tasks:
             problems.append(f"check {check.id} is about task {check.task}, which is not there")
+    for number, fault in definition.faults.items():
+        if number not in definition.tasks:
+            problems.append(f"fault {fault.id} is about task {number}, which is not there")
     for number, task in definition.tasks.items():
         public = sum(check.points for check in definition.checks if check.task == number)
         if not task.hidden and public != task.points:
@@ -207,6 +219,14 @@ def _module(file: Path, lab: str) -> ModuleType:
 def _checks(module: ModuleType) -> tuple[Check, ...]:
     """In the order of their definition, since a check needs one that ran before it."""
     return tuple(thing for thing in vars(module).values() if isinstance(thing, Check))
+
+
+def _faults(file: Path, lab: str) -> dict[int, Fault]:
+    """The faults of a lab by their task; most labs have none."""
+    if not file.exists():
+        return {}
+    found = [thing for thing in vars(_module(file, lab)).values() if isinstance(thing, Fault)]
+    return {fault.task: fault for fault in found}
 
 
 def _hints(file: Path) -> dict[int, str]:

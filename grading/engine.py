@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +38,8 @@ class Run:
     at_check: Callable[[int], None] = lambda task: None
     """Called at the check cell of each task, in its place."""
     at_cell: Callable[[int | None], None] = lambda task: None
+    beside: Callable[[int | None], AbstractContextManager[None]] = lambda task: nullcontext()
+    """Entered around the run of a cell: what is to happen beside it."""
     cells: dict[int, CellState] = field(default_factory=dict)
     """How the cell of each task ended."""
     trouble: list[str] = field(default_factory=list)

@@ -7,6 +7,7 @@ from typing import Any
 
 from grading.checks import Finding, Result
 from grading.doors import CellState
+from grading.faults import Injected
 from grading.outcome import OURS, STOPPED, Outcome
 
 
@@ -24,6 +25,8 @@ class Evidence:
     oddities: list[str] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
     """Cells of the master that did not run as they should."""
+    faults: list[Injected] = field(default_factory=list)
+    """What was broken on purpose while the cells ran."""
     ended: Outcome | None = None
     """Why the kernel was gone before the last cell."""
     why: str = ""
@@ -56,6 +59,7 @@ class Evidence:
             | {
                 "cells": {int(n): cell_from_json(cell) for n, cell in table["cells"].items()},
                 "results": [result_from_json(result) for result in table["results"]],
+                "faults": [fault_from_json(fault) for fault in table.get("faults", [])],
                 "ended": Outcome(table["ended"]) if table["ended"] else None,
                 "refusal": Outcome(table["refusal"]) if table["refusal"] else None,
             }
@@ -69,6 +73,10 @@ def cell_from_json(table: dict[str, Any]) -> CellState:
 def result_from_json(table: dict[str, Any]) -> Result:
     findings = tuple(Finding(**finding) for finding in table["findings"])
     return Result(**table | {"outcome": Outcome(table["outcome"]), "findings": findings})
+
+
+def fault_from_json(table: dict[str, Any]) -> Injected:
+    return Injected(**table | {"steps": tuple((at, words) for at, words in table["steps"])})
 
 
 def headline(evidence: Evidence, reached: float | None, full: float) -> Outcome:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from grading.breaker import heal_network, mend
 from grading.definition import NO_CLUSTER, Definition
 from grading.sweep import sweep
 from kafkalab.errors import CourseError
@@ -39,7 +40,12 @@ class Lease:
         if self.cluster is None:
             from kafkalab.cluster import Cluster
 
-            self.cluster = Cluster.start(self.lab.profile, settings=self.lab.settings, beside=True)
+            self.cluster = Cluster.start(
+                self.lab.profile,
+                settings=self.lab.settings,
+                beside=True,
+                gateway=self.lab.gateway,
+            )
             self._as_started = changed_settings(self.cluster)
         return str(self.cluster.slot.record)
 
@@ -70,16 +76,11 @@ class Lease:
 
 def put_in_order(cluster: Cluster) -> None:
     """Bring back what an attempt stopped or paused."""
+    heal_network(cluster)
     with contextlib.suppress(CourseError):
         cluster.wait_for_brokers(timeout=QUICK)
         return
-    for service in cluster.description.kafka:
-        state = cluster.engine.state(service.name)
-        if state == "paused":
-            cluster.resume(service.name)
-        elif state != "running":
-            cluster.restart(service.name)
-    cluster.wait_for_brokers()
+    mend(cluster)
 
 
 def changed_settings(cluster: Cluster) -> list[tuple[int, str, str | None]]:

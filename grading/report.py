@@ -45,6 +45,7 @@ class TaskLine:
     cell: str
     error: str
     output: str
+    broken: list[str]
     checks: list[dict[str, Any]]
     hidden: dict[str, Any] | None
     hint: str
@@ -147,6 +148,12 @@ def _task(lab: Definition, record: Record, evidence: Evidence | None, number: in
         "not answered" if unanswered else IN_WORDS[cell.state] if cell else "not reached",
         cell.error if cell and not unanswered else "",
         cell.output[:LONGEST_OUTPUT] if cell and not unanswered else "",
+        [
+            f"{at:.1f} s: {words}"
+            for fault in (evidence.faults if evidence else [])
+            if fault.task == number
+            for at, words in fault.steps
+        ],
         public,
         {
             "count": len(hidden),

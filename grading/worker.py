@@ -16,15 +16,17 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grading import checks, definition, master, seed
+from grading.beside import Breaking, without_its_fault
 from grading.checks import Check, Result
 from grading.doors import Doors
 from grading.evidence import Evidence
+from grading.faults import Injected
 from grading.lightly import without_web_grammar
 from grading.outcome import Outcome
 from grading.processes import adopt_orphans, end_below
@@ -75,6 +77,8 @@ class Worker:
         hidden = self.lab.hidden_checks() if job["hidden"] else ()
         looking = Looking(self, asked, x, (*self.lab.checks, *hidden), woven.unanswered, view)
         asked.at_cell, asked.at_check = looking.at_cell, looking.at_task
+        breaking = Breaking(self.lab.faults, job["cluster"], p, woven.unanswered, self.kernel)
+        asked.beside, looking.injected = breaking.beside, breaking.injected
         evidence.cells, evidence.results = asked.cells, looking.results
         evidence.trouble, evidence.snapshots = asked.trouble, looking.snapshots
         with self.phase("run"):
@@ -83,6 +87,8 @@ class Worker:
         self.phases |= {"cells": round(asked.spent, 3), "values": round(asked.spent_on_values, 3)}
         if asked.ended is not None:
             evidence.ended, evidence.why = asked.ended.state, asked.ended.error
+        self.phases["faults"] = round(breaking.spent, 3)
+        evidence.faults = list(breaking.injected.values())
         evidence.phases, evidence.is_complete = self.phases, True
         return evidence, notebook
 
@@ -129,6 +135,7 @@ class Looking:
         self.view = view
         self.results: list[Result] = []
         self.snapshots: dict[str, Any] = {}
+        self.injected: Mapping[int, Injected] = {}
 
     def at_cell(self, task: int | None) -> None:
         """A cell begins. Before the first answer nothing can fail but what is ours."""
@@ -161,7 +168,9 @@ class Looking:
         else:
             self.x.patience = NOTHING_DONE if check.task in self.unanswered else 1.0
             earlier = {result.check: result for result in self.results}
-            result = checks.run_in_order(check, self.x, earlier)
+            result = without_its_fault(check, self.injected) or checks.run_in_order(
+                check, self.x, earlier
+            )
         self.results.append(result)
         return result
 
