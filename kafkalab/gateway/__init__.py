@@ -118,14 +118,17 @@ class Gateway:
         broker: int | None = None,
         client_id: str | None = None,
         silent: bool = False,
+        after: int = 0,
         between: str = CLIENTS,
     ) -> None:
-        """Let the broker get the next `count` requests and the client never their answers.
+        """Let the broker get `count` requests and the client never their answers.
+
+        They are the next ones, or those that follow `after` more which are answered.
 
         The connection is reset in place of the answer, so a client tries again at once. A `silent`
         one stays open without a word, until the client gives up or `heal` resets it.
         """
-        self._rule(DROP, broker, apis, client_id, between, amount=count, silent=silent)
+        self._rule(DROP, broker, apis, client_id, between, amount=count, silent=silent, after=after)
 
     # --- Records -------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ class Rule:
     client_id: str | None = None
     amount: float = 0
     silent: bool = False
+    after: int = 0  # so many answers pass before the first is dropped
     # Throttle: when each direction of each broker has sent what it was given.
     _free: dict[tuple[int, str], float] = field(default_factory=dict)
 
@@ -90,9 +91,13 @@ class Faults:
     def drops(self, route: Route, request: Request) -> Rule | None:
         """The rule by which this answer does not reach its client; it counts."""
         for rule in self.rules:
-            if rule.kind == DROP and rule.amount > 0 and rule.fits(route, request):
-                rule.amount -= 1
-                return rule
+            if rule.kind != DROP or rule.amount <= 0 or not rule.fits(route, request):
+                continue
+            if rule.after > 0:
+                rule.after -= 1
+                continue
+            rule.amount -= 1
+            return rule
         return None
 
     def heal(self, broker: int | None) -> None:

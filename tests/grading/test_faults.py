@@ -172,7 +172,7 @@ def test_brokers_and_the_network_break_and_are_mended():
         wait_until(lambda: len(steps) >= 3, timeout=10, what="the fault")
         done = injection.end()
         assert done.is_reached, done
-        cluster.wait_for_brokers(timeout=1)
+        cluster.wait_for_brokers(timeout=10)
         assert {cluster.state(broker) for broker in cluster.brokers} == {"running"}
         producer = clients.producer(cluster)
         assert producer.send("t", b"r", partition=0).get(timeout=10).offset >= 2
