@@ -13,6 +13,7 @@ import psutil
 from grading.checks import Unseen
 from grading.seed import Parameters
 from kafkalab.errors import CourseError
+from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
     from grading.view import ClusterView
@@ -57,7 +58,11 @@ class Breaker:
                 raise NotReached(what)
             self.is_over.wait(0.02)
 
-    def settled(self, value: Callable[[], int], above: int, hold: float = 0.3) -> Callable:
+    def wait(self, condition: Callable[[], object], what: str, timeout: float = 30) -> None:
+        """Wait for what the cluster does by itself, whatever the cell does meanwhile."""
+        wait_until(condition, timeout=timeout, what=what, not_yet=(CourseError,))
+
+    def settled(self, value: Callable[[], int], above: int = -1, hold: float = 0.4) -> Callable:
         """A condition: the value is above a number and has stood still for so many seconds."""
         last: list[float] = [above, time.monotonic()]
 
@@ -79,7 +84,10 @@ class Breaker:
 
     def log_end(self, topic: str, partition: int, broker: int | None = None) -> int:
         """Where the log of a partition ends on the disk of a broker, or of its leader."""
-        batches = self.cluster.batches(topic, partition, broker)
+        try:
+            batches = self.cluster.batches(topic, partition, broker)
+        except CourseError as nothing:
+            raise Unseen(nothing.what) from None
         return batches[-1].last_offset + 1 if batches else 0
 
     # --- Breaking ------------------------------------------------------------------------------

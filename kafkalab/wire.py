@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import threading
 import time
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafkalab.errors import CourseError
 
 CLIENT_ID = "kafkalab"
+GRACE = 0.5  # seconds for the other brokers, once one of them has answered
 # The newest versions that both kafka-python 3.0 and Kafka 4.3 speak.
 VERSIONS = {
     "ApiVersionsRequest": 4,
@@ -126,16 +128,29 @@ def answering(address: str, timeout: float = 5) -> str:
     Where none does, the error names the first step that failed at the first of them: the
     connection, the protocol, or the metadata.
     """
-    found, failures = [], []
     each = [one.strip() for one in address.split(",")]
-    for one in each:
+    heard: dict[str, Exception | None] = {}
+    news = threading.Condition()
+
+    def ask(one: str) -> None:
+        failure = None
         try:
-            _steps(one, timeout / len(each))
-            found.append(one)
-        except CourseError as error:
-            failures.append(error)
-    if not found:
-        raise failures[0]
+            _steps(one, timeout)
+        except Exception as error:  # it is raised where it was asked for
+            failure = error
+        with news:
+            heard[one] = failure
+            news.notify_all()
+
+    for one in each:
+        threading.Thread(target=ask, args=(one,), daemon=True).start()
+    with news:
+        news.wait_for(lambda: None in heard.values() or len(heard) == len(each))
+        # One is enough for a client. A broker that stands still would keep it for the whole time.
+        news.wait_for(lambda: len(heard) == len(each), GRACE)
+        found = [one for one in each if one in heard and heard[one] is None]
+        if not found:
+            raise next(failure for one in each if (failure := heard[one]) is not None)
     return ",".join(found)
 
 
