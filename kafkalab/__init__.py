@@ -16,7 +16,7 @@ _WHERE = {
     "WaitTimeout": "kafkalab.wait",
     "wait_until": "kafkalab.wait",
 }
-_MODULES = {"charts", "clients", "diagrams"}
+_MODULES = {"charts", "clients", "diagrams", "panel"}
 
 __all__ = sorted([*_WHERE, *_MODULES])
 

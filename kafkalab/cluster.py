@@ -108,17 +108,23 @@ class Cluster(Observed, Networked):
 
         One that another process started is left alone.
         """
-        if self._engine is None:
+        if self.closed:
             return
         clients.close_all(self.addresses.values())
         self._leave()
-        if self._guard is not None:
-            self._engine.down()
-            if self._gateway is not None:
-                self._gateway.close()
-            self._guard.dismiss()
-            self.slot.release()
-        self._engine = None
+        # Closed for other threads from here on: none of them may start a node again.
+        engine, self._engine = self._engine, None
+        if self._guard is None:
+            return
+        try:
+            engine.down()
+        except BaseException:
+            self._engine = engine  # to be closed once more
+            raise
+        if self._gateway is not None:
+            self._gateway.close()
+        self._guard.dismiss()
+        self.slot.release()
 
     def _leave(self) -> None:
         """No longer one of those that this process has to close."""
@@ -147,6 +153,10 @@ class Cluster(Observed, Networked):
                 "Run the cell that starts it again.",
             )
         return self._engine
+
+    @property
+    def closed(self) -> bool:
+        return self._engine is None
 
     @property
     def profile(self) -> str:
@@ -252,7 +262,7 @@ class Cluster(Observed, Networked):
         return self.engine.state(self._service(node))
 
     def __repr__(self) -> str:
-        if self._engine is None:
+        if self.closed:
             return f"{self.profile} (closed)"
         count = len(self.brokers)
         ready = f"ready in {self.started_in:.1f} s" if self.started_in else "attached"
@@ -262,7 +272,7 @@ class Cluster(Observed, Networked):
         )
 
     def _repr_html_(self) -> str:
-        if self._engine is None:
+        if self.closed:
             return tables.html(repr(self), ("broker",), [])
         services = self.description.brokers
         rows = [

@@ -20,6 +20,15 @@ class Networked:
         raise NotImplementedError
 
     @property
+    def has_gateway(self) -> bool:
+        return self._gateway is not None
+
+    @property
+    def cut_off(self) -> frozenset[int]:
+        """The ids of the nodes that `cut` took off the network."""
+        return frozenset(self._apart)
+
+    @property
     def gateway(self) -> Gateway:
         """What clients and nodes said, and finer faults than `cut`."""
         _ = self.engine  # a closed cluster says so

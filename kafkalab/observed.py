@@ -9,6 +9,7 @@ from itertools import chain, count
 
 from kafkalab import segments, wire
 from kafkalab.errors import CourseError
+from kafkalab.glance import Glance, glance
 from kafkalab.segments import Batch, Segment
 from kafkalab.survey import BROKER, LATEST, UNSETTLED, NotYet, Survey
 from kafkalab.views import Configs, GroupView, QuorumView, TopicView
@@ -66,6 +67,10 @@ class Observed(ABC):
     def broker_configs(self, broker: int) -> Configs:
         """Every setting that is in force on a broker."""
         return self._survey.configs(BROKER, str(broker))
+
+    def glance(self) -> Glance:
+        """Brokers, partitions and groups as they are told at this moment; waits for nothing."""
+        return glance(self._survey)
 
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Segment]:
         """The segment files of one replica, from the disk; of the leader unless told otherwise."""

@@ -143,7 +143,7 @@ class Survey:
 
     def groups(self) -> dict[str, str]:
         """Name -> state, of all groups."""
-        listed = self._settled("the list of groups", self._groups)
+        listed = self._settled("the list of groups", self.listed_groups)
         return {name: state for name, (_, _, state) in sorted(listed.items())}
 
     def group(self, name: str) -> GroupView:
@@ -240,7 +240,7 @@ class Survey:
                         refused = True
         return found, refused
 
-    def _groups(self) -> dict[str, tuple[int, str, str]]:
+    def listed_groups(self) -> dict[str, tuple[int, str, str]]:
         """Name -> coordinator, type, state. Every broker lists the groups it coordinates.
 
         A broker that does not answer may coordinate any group, so nothing is known until it does
@@ -261,7 +261,7 @@ class Survey:
         return found
 
     def group_now(self, name: str) -> GroupView:
-        listed = self._groups()
+        listed = self.listed_groups()
         if name not in listed:
             return GroupView(name, "DEAD", "", "", None, [], {}, {})
         coordinator, kind, state = listed[name]
@@ -272,10 +272,24 @@ class Survey:
         elif kind == "consumer":
             state, protocol, members = _describe_consumer(address, name)
         if kind in ("classic", "consumer"):
-            offsets = _committed(address, name)
+            offsets = self.committed(name, coordinator)
         assigned = [(t, p) for m in members for t, ps in m.assignment.items() for p in ps]
         (ends,) = self.offsets({*offsets, *assigned}, LATEST)
         return GroupView(name, state, kind, protocol, coordinator, members, offsets, ends)
+
+    def committed(self, group: str, coordinator: int) -> dict[Place, int]:
+        kind = OffsetFetchRequest.OffsetFetchRequestGroup
+        request = OffsetFetchRequest(
+            groups=[kind(group_id=group, topics=None)], require_stable=False
+        )
+        (answer,) = wire.ask(self._addresses()[coordinator], request).groups
+        _accept(answer.error_code)
+        return {
+            (topic.name, p.partition_index): p.committed_offset
+            for topic in answer.topics
+            for p in topic.partitions
+            if p.committed_offset >= 0
+        }
 
     def ask_metadata(self, topics: list[str] | None) -> Any:
         return self._first(lambda address: wire.metadata(address, topics))
@@ -342,19 +356,6 @@ def _describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberVi
         for member in group.members
     ]
     return _upper(group.group_state), group.assignor_name, _sorted(members)
-
-
-def _committed(address: str, name: str) -> dict[Place, int]:
-    kind = OffsetFetchRequest.OffsetFetchRequestGroup
-    request = OffsetFetchRequest(groups=[kind(group_id=name, topics=None)], require_stable=False)
-    (group,) = wire.ask(address, request).groups
-    _accept(group.error_code)
-    return {
-        (topic.name, p.partition_index): p.committed_offset
-        for topic in group.topics
-        for p in topic.partitions
-        if p.committed_offset >= 0
-    }
 
 
 def _sorted(members: list[MemberView]) -> list[MemberView]:

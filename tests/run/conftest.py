@@ -1,0 +1,145 @@
+"""A JupyterLab and a browser, for the tests that look at notebooks as a learner does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
+
+from commands.lab import options
+from kafkalab import copies, places
+from kafkalab.wait import wait_until
+
+CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
+# What a browser does on its own account, which would leave this machine.
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture
+def work(tmp_path) -> Path:
+    folder = tmp_path / "my work"
+    copies.refresh(places.repository(), folder)
+    return folder
+
+
+@pytest.fixture
+def jupyterlab(work: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """A JupyterLab as `./course lab` starts it, on copies of this test's own.
+
+    Gives the address at which it opens one of the notebooks.
+    """
+    runtime = tmp_path / "runtime"
+    environment = {
+        **os.environ,
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"),
+    }
+    command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, None), "--no-browser"]
+    if os.getuid() == 0:
+        command.append("--allow-root")
+    with (tmp_path / "jupyterlab.log").open("wb") as log:
+        server = subprocess.Popen(
+            command, cwd=work, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+
+        def running() -> tuple[str, str] | None:
+            for file in runtime.glob("jpserver-*.json"):
+                found = json.loads(file.read_text())
+                url = f"{found['url']}api/status?token={found['token']}"
+                with urllib.request.urlopen(url, timeout=5):
+                    assert found["url"].startswith("http://127.0.0.1:")
+                    assert found["token"]
+                    return found["url"], found["token"]
+            return None
+
+        url, token = wait_until(
+            running,
+            timeout=60,
+            what="JupyterLab",
+            seen=lambda: (tmp_path / "jupyterlab.log").read_text()[-500:],
+            not_yet=(OSError, ValueError),
+        )
+        yield lambda notebook: f"{url}lab/tree/notebooks/{notebook}?token={token}"
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+@pytest.fixture
+def reader(work: Path, jupyterlab: Callable[[str], str]) -> Iterator[Reader]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        yield Reader(page, work, jupyterlab)
+        browser.close()
+
+
+class Reader:
+    """Somebody who has JupyterLab before them. `complaints` are what the browser's console says."""
+
+    def __init__(self, page: Page, work: Path, address: Callable[[str], str]) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self._work = work
+        self._address = address
+        page.on("console", self._listen)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def run_all(self, notebook: str, title: str) -> None:
+        """Open a notebook of the folder `notebooks` and run it; does not wait for its end."""
+        self._notebook = self._work / "notebooks" / notebook
+        self.page.goto(self._address(notebook))
+        expect(self.page.locator(".jp-Notebook")).to_contain_text(title, timeout=60_000)
+        expect(self.page.locator(".jp-Toolbar-kernelName")).to_contain_text(
+            "Python 3", timeout=30_000
+        )
+        expect(self.page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+            "data-status", "idle", timeout=60_000
+        )
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    def finished(self) -> dict[str, Any]:
+        """The notebook when all its cells have run, none with an error.
+
+        JupyterLab draws only what is near the window, so the saved file tells how far the run is.
+        """
+
+        def saved() -> dict[str, Any]:
+            self.page.keyboard.press("Control+s")
+            content = json.loads(self._notebook.read_text())
+            code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+            stopped = [o for cell in code for o in cell["outputs"] if o["output_type"] == "error"]
+            assert not stopped, stopped
+            return content if all(cell["execution_count"] for cell in code) else {}
+
+        return wait_until(
+            saved, timeout=180, what="the last cell", not_yet=(ValueError,), every=0.5
+        )
+
+    def _listen(self, line: ConsoleMessage) -> None:
+        if line.type == "error":
+            self.complaints.append(f"{line.text} ({line.location.get('url', '')})")

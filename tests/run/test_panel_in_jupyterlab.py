@@ -1,0 +1,54 @@
+"""The panel as a learner uses it: press kill in a real browser and see the leader move."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.timeout(300)]
+
+CELLS = [
+    """
+from kafkalab import Cluster, clients, panel, wait_until
+cluster = Cluster.start("replicated")
+topic = {"num_partitions": 1, "replication_factor": 3}
+clients.admin(cluster).create_topics({"rides": topic})
+leader = cluster.wait_for_leader("rides", 0)
+""",
+    "view = panel.show(cluster)\nview",
+    # It ends when the button was pressed, so the button has to work while a cell runs.
+    "wait_until(lambda: 'the leader was' in view.text, timeout=100, what='a press')",
+    "cluster.close()",
+]
+
+
+@pytest.fixture
+def notebook(work: Path) -> str:
+    cells = [nbformat.v4.new_markdown_cell("# Play")]
+    cells += [nbformat.v4.new_code_cell(source.strip()) for source in CELLS]
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(content, work / "notebooks" / "play.ipynb")
+    return "play.ipynb"
+
+
+def test_a_press_on_kill_moves_the_leader_while_a_cell_runs(reader, notebook):
+    reader.run_all(notebook, "Play")
+    page = reader.page
+    cell = page.locator(".jp-Cell").nth(2)
+    row = cell.get_by_role("row", name="rides")
+    expect(row).to_be_visible(timeout=100_000)
+    leader = row.get_by_role("cell").nth(2).inner_text()
+    expect(cell).to_contain_text(f"broker {leader} running")
+    page.get_by_role("button", name=f"kill {leader}", exact=True).click()
+    expect(cell).to_contain_text(f"broker {leader} stopped", timeout=30_000)
+    expect(cell).to_contain_text(
+        re.compile(rf"rides 0: the leader was broker {leader} and is broker [012]"), timeout=60_000
+    )
+    expect(cell.get_by_role("log")).to_contain_text(f"kill broker {leader}: done")
+    reader.finished()
+    expect(cell).to_contain_text("This cluster is closed", timeout=10_000)
+    assert page.get_by_role("button", name=f"kill {leader}", exact=True).is_disabled()
+    assert not reader.complaints, reader.complaints
