@@ -80,6 +80,16 @@ class Observed(ABC):
         """The batches of one replica, from the disk. Works while the broker is down."""
         return segments.batches(self._partition_folder(topic, partition, broker))
 
+    def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
+        """Broker -> log end offset of its replica, from the disk; no broker has to run for it."""
+        ends = {}
+        for broker in self.brokers:
+            storage = self._storage(broker, f"{topic}-{partition}")
+            if folder := storage and segments.partition_folder(storage, topic, partition):
+                last = segments.batches(folder)[-1:]
+                ends[broker] = last[0].last_offset + 1 if last else 0
+        return ends
+
     # --- Waits ---------------------------------------------------------------------------------
 
     def wait_for_brokers(self, ids: Iterable[int] | None = None, timeout: float = 30) -> None:

@@ -26,14 +26,20 @@ from kafkalab.charts.common import (
     scatter_by_class,
     timeline,
 )
+from kafkalab.charts.durability import ANSWERS, LOG_ENDS, answers, fates, log_ends
 from kafkalab.charts.log import files_over_time, offsets_line
 from kafkalab.picture import Picture, show
 
 __all__ = [
+    "ANSWERS",
     "COLOURS",
+    "LOG_ENDS",
     "Picture",
+    "answers",
+    "fates",
     "files_over_time",
     "latency_distribution",
+    "log_ends",
     "offsets_line",
     "records_per_partition",
     "records_per_second",

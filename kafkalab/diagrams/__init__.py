@@ -1,7 +1,8 @@
 """Pictures of structure, drawn from what is there. Each returns its Axes; the cell titles it."""
 
+from kafkalab.diagrams.acknowledgements import acknowledgements
 from kafkalab.diagrams.leaders import brokers
 from kafkalab.diagrams.readers import readers
 from kafkalab.diagrams.record_parts import record
 
-__all__ = ["brokers", "readers", "record"]
+__all__ = ["acknowledgements", "brokers", "readers", "record"]

@@ -246,6 +246,7 @@ def test_the_disk_shows_segments_and_batches(cluster: Cluster) -> None:
         assert {"index", "timeindex"} <= segment.files.keys()
     cluster.kill(1)
     assert len(cluster.batches(topic, 0, broker=1)) == 2
+    assert cluster.log_ends(topic) == {0: 2, 1: 2, 2: 2}
     with pytest.raises(CourseError, match="No broker has a replica of nonsense 0"):
         cluster.batches("nonsense", 0)
 

@@ -1,0 +1,269 @@
+"""The experiments of lesson 05, many times on one cluster: each must end the same way every time.
+
+python -m benchmarks.loss [frozen-leader frozen-followers minimum last-copy] [--repeat 20] [--json]
+
+In each round another broker dies. Seconds count from the fault to the verdict; what brings the
+brokers back for the next round is not in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from kafkalab import Cluster, Ledger, clients, wait_until
+
+RECORDS = 600
+ONCE = {"retries": 0, "enable_idempotence": False}
+Outcomes = Iterator[tuple[str, str]]
+
+
+class Round:
+    """One go of an experiment. Broker `a` is the one that dies; no topic is used twice."""
+
+    def __init__(self, cluster: Cluster, number: int) -> None:
+        self.cluster = cluster
+        self.a, self.b, self.c = ((number + place) % 3 for place in range(3))
+        self.broken_at = 0.0
+
+    def topic(self, name: str, layout: list[list[int]], minimum: int = 1, **configs: str) -> str:
+        topic = self.cluster.unused(name)
+        configs = {key.replace("_", "."): value for key, value in configs.items()}
+        configs |= {"min.insync.replicas": str(minimum)}
+        new = {"assignments": dict(enumerate(layout)), "configs": configs}
+        clients.admin(self.cluster).create_topics({topic: new})
+        self.cluster.wait_for_topic(topic)
+        return topic
+
+    def producer(self, acks: int | str, **settings: Any) -> Any:
+        settings = {"enable_idempotence": acks == "all", **settings}
+        if acks and "retries" not in settings:
+            settings["delivery_timeout_ms"] = 60_000
+        name = f"acks-{acks}-{len(settings)}"
+        return clients.producer(self.cluster, name, acks=acks, **settings)
+
+    def refused(self, producer: Any, topic: str) -> list[int]:
+        """The partitions, of six, that refuse a record for want of replicas."""
+        errors = [producer.send(topic, b"?", partition=number) for number in range(6)]
+        for promise in errors:
+            wait_until(lambda one=promise: one.is_done, timeout=20, what="an answer")
+        found = [type(promise.exception).__name__ for promise in errors]
+        return [n for n, error in enumerate(found) if error == "NotEnoughReplicasError"]
+
+    def fault(self) -> None:
+        self.broken_at = time.perf_counter()
+
+    def mend(self) -> None:
+        for broker in self.cluster.brokers:
+            if self.cluster.state(broker) == "exited":
+                self.cluster.restart(broker)
+        self.cluster.wait_for_brokers()
+
+
+def send_all(ledger: Ledger, producer: Any, topic: str, partitions: int = 6) -> list[Any]:
+    """So many records, to the partitions in turn; the promises."""
+    return [
+        ledger.sent(number, producer.send(topic, b"%d" % number, partition=number % partitions))
+        for number in range(RECORDS)
+    ]
+
+
+def told(ledger: Ledger, cluster: Cluster) -> str:
+    """A verdict in words that can be compared."""
+    ledger.settle(60)
+    verdict = ledger.verdict(cluster)
+    return (
+        f"{len(verdict.acknowledged)} acknowledged, {len(verdict.lost)} lost, "
+        f"{len(verdict.duplicated)} doubled"
+    )
+
+
+def frozen_leader(it: Round) -> Outcomes:
+    """X2 and X3a: the leader of a third of the records reads none of them, and is killed."""
+    one, two = [[it.a], [it.b], [it.c]] * 2, [[it.a, it.b], [it.b, it.c], [it.c, it.a]] * 2
+    producers = {acks: it.producer(acks) for acks in (0, 1)}
+    runs = {
+        "acks=0, two copies": (0, it.topic("copied", two)),
+        "acks=0, one copy": (0, it.topic("silent", one)),
+        "acks=1, one copy": (1, it.topic("waiting", one)),
+    }
+    for acks, topic in runs.values():  # connections and metadata before the fault
+        for partition in range(6):
+            producers[acks].send(topic, b"before", partition=partition).get(timeout=20)
+    ledgers = {name: Ledger() for name in runs}
+    it.fault()
+    it.cluster.pause(it.a)
+    for name, (acks, topic) in runs.items():
+        for number, promise in enumerate(send_all(ledgers[name], producers[acks], topic)):
+            if acks == 0 or number % 3:
+                promise.get(timeout=20)
+    it.cluster.kill(it.a)
+    for name, (_, topic) in runs.items():
+        for partition in (0, 3) if "two" in name else ():
+            it.cluster.wait_for_leader(topic, partition, among=[it.b, it.c])
+        if "two" not in name:
+            it.mend()
+            for partition in (0, 3):
+                it.cluster.wait_for_leader(topic, partition)
+        yield name, told(ledgers[name], it.cluster)
+
+
+def frozen_followers(it: Round) -> Outcomes:
+    """X3b: the leader has the records, its followers do not, and it is killed."""
+    producers = {acks: it.producer(acks) for acks in (1, "all")}
+    topics = {acks: it.topic("held", [[it.a, it.b, it.c]]) for acks in producers}
+    for acks, topic in topics.items():
+        producers[acks].send(topic, b"before").get(timeout=20)
+        wait_until(
+            lambda topic=topic: set(it.cluster.log_ends(topic).values()) == {1},
+            timeout=20,
+            what="the followers to have the first record",
+        )
+    ledgers = {acks: Ledger() for acks in topics}
+    fetching = {"api": "Fetch", "broker": it.a, "between": "nodes"}
+    it.fault()
+    it.cluster.pause(it.b)
+    it.cluster.pause(it.c)
+    # It goes out as the answer to the fetch requests that wait, into the frozen brokers' buffers.
+    producers[1].send(topics[1], b"sentinel").get(timeout=20)
+    wait_until(
+        lambda: all(f.outcome != "open" for f in it.cluster.gateway.frames(**fetching)),
+        timeout=2,
+        what="answers to all fetch requests",
+    )
+    sent = {acks: send_all(ledgers[acks], producers[acks], topics[acks], 1) for acks in topics}
+    for promise in sent[1]:
+        promise.get(timeout=20)
+    early = sum(promise.is_done for promise in sent["all"])
+    it.cluster.kill(it.a)
+    it.cluster.resume(it.b)
+    it.cluster.resume(it.c)
+    for acks, topic in topics.items():
+        it.cluster.wait_for_leader(topic, 0, among=[it.b, it.c])
+        yield f"acks={acks}, leader alone", told(ledgers[acks], it.cluster)
+    it.mend()
+    it.cluster.wait_for_isr(topics[1], 3)
+    back = told(ledgers[1], it.cluster)
+    yield "acks=1, old leader back", f"{back}, acks=all before the kill {early}"
+
+
+def minimum(it: Round) -> Outcomes:
+    """X4a and X4b: a minimum of two, with two and with three copies."""
+    two = [[it.a, it.b], [it.b, it.c], [it.c, it.a]] * 2
+    three = [[it.a, it.b, it.c], [it.b, it.c, it.a], [it.c, it.a, it.b]] * 2
+    pair, triple = it.topic("pair", two, 2), it.topic("triple", three, 2)
+    producer, once = it.producer("all"), it.producer("all", **ONCE)
+    ledgers = {pair: Ledger(), triple: Ledger()}
+    it.fault()
+    it.cluster.stop(it.a)
+    it.cluster.wait_for_isr(triple, 2)
+    yield "two copies, one stopped", f"partitions refuse: {it.refused(once, pair)}"
+    send_all(ledgers[pair], producer, pair)
+    for promise in send_all(ledgers[triple], producer, triple):
+        promise.get(timeout=30)
+    yield "three copies, one stopped", told(ledgers[triple], it.cluster)
+    it.cluster.kill(it.b)
+    it.cluster.wait_for_isr(triple, 1)
+    yield "three copies, one left", f"partitions refuse: {it.refused(once, triple)}"
+    late = send_all(ledgers[triple], producer, triple)
+    it.cluster.restart(it.a)
+    for promise in late:
+        promise.get(timeout=60)
+    yield "three copies, one back", f"{sum(promise.succeeded() for promise in late)} acknowledged"
+    it.mend()
+    yield "two copies, all back", told(ledgers[pair], it.cluster)
+
+
+def last_copy(it: Round) -> Outcomes:
+    """Broker b misses half of the records; a, which has all, dies; b comes back first."""
+    layout = [[it.a, it.b]]
+    allowed = {"unclean_leader_election_enable": "true"}
+    clean, forced = it.topic("clean", layout), it.topic("forced", layout)
+    unclean, guarded = it.topic("unclean", layout, **allowed), it.topic("guarded", layout, 2)
+    ledgers = {topic: Ledger() for topic in (clean, forced, unclean, guarded)}
+    once = it.producer("all", **ONCE)
+
+    def half(first: int) -> None:
+        for number in range(first, first + RECORDS // 2):
+            for topic, ledger in ledgers.items():
+                ledger.sent(number, once.send(topic, b"%d" % number))
+        for ledger in ledgers.values():
+            ledger.settle(20)
+
+    def leader(topic: str) -> int | None:
+        return it.cluster.topic(topic).partitions[0].leader
+
+    half(0)
+    it.fault()
+    it.cluster.stop(it.b)
+    it.cluster.wait_for_isr(clean, 1)
+    half(RECORDS // 2)
+    it.cluster.kill(it.a)
+    it.cluster.wait_for_brokers([it.c])
+    it.cluster.restart(it.b)
+    wait_until(
+        lambda: leader(unclean) == leader(guarded) == it.b, timeout=30, what="leaders that may lead"
+    )
+    waiting = leader(clean) is leader(forced) is None
+    clients.admin(it.cluster).elect_leaders(1, {forced: [0]})
+    it.cluster.wait_for_leader(forced, 0, among=[it.b])
+    it.mend()
+    for topic in ledgers:
+        it.cluster.wait_for_isr(topic, 2)
+    yield "clean election", f"waits: {waiting}, {told(ledgers[clean], it.cluster)}"
+    yield "unclean election allowed", told(ledgers[unclean], it.cluster)
+    yield "unclean election forced", told(ledgers[forced], it.cluster)
+    yield "minimum of two", told(ledgers[guarded], it.cluster)
+
+
+EXPERIMENTS: dict[str, Callable[[Round], Outcomes]] = {
+    "frozen-leader": frozen_leader,
+    "frozen-followers": frozen_followers,
+    "minimum": minimum,
+    "last-copy": last_copy,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.loss")
+    parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}; else all")
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if unknown := set(options.experiments) - set(EXPERIMENTS):
+        parser.error(f"no such experiment: {', '.join(sorted(unknown))}")
+    os.environ.pop("KAFKALAB_CLUSTER", None)
+    found: dict[str, list[tuple[str, float]]] = {}
+    with Cluster.start("replicated", gateway=True) as cluster:
+        for name in options.experiments or EXPERIMENTS:
+            for number in range(options.repeat):
+                it = Round(cluster, number)
+                for what, verdict in EXPERIMENTS[name](it):
+                    seconds = time.perf_counter() - it.broken_at
+                    found.setdefault(what, []).append((verdict, seconds))
+                it.mend()
+    if options.json:
+        print(json.dumps(found, indent=1))
+    else:
+        table = Table("experiment", "verdict", "times", "median s", "most s")
+        for what, outcomes in found.items():
+            for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):
+                seconds = [taken for told, taken in outcomes if told == verdict]
+                figures = f"{statistics.median(seconds):.1f}", f"{max(seconds):.1f}"
+                table.add_row(what, verdict, f"{len(seconds)} of {len(outcomes)}", *figures)
+        Console().print(table)
+    if uneven := [what for what, outcomes in found.items() if len({v for v, _ in outcomes}) > 1]:
+        sys.exit(f"not the same every time: {', '.join(uneven)}")
+
+
+if __name__ == "__main__":
+    main()
