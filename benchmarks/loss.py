@@ -1,6 +1,6 @@
 """The experiments of lesson 05, many times on one cluster: each must end the same way every time.
 
-python -m benchmarks.loss [frozen-leader frozen-followers minimum last-copy] [--repeat 20] [--json]
+python -m benchmarks.loss [frozen-leader frozen-followers minimum last-copy] [--repeat 20]
 
 In each round another broker dies. Seconds count from the fault to the verdict; what brings the
 brokers back for the next round is not in them.
@@ -9,12 +9,12 @@ brokers back for the next round is not in them.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -45,22 +45,18 @@ class Round:
         return topic
 
     def producer(self, acks: int | str, **settings: Any) -> Any:
-        settings = {"enable_idempotence": acks == "all", **settings}
-        if acks and "retries" not in settings:
-            settings["delivery_timeout_ms"] = 60_000
-        name = f"acks-{acks}-{len(settings)}"
-        return clients.producer(self.cluster, name, acks=acks, **settings)
+        settings = {"enable_idempotence": acks == "all", "delivery_timeout_ms": 60_000, **settings}
+        return clients.producer(self.cluster, f"acks-{acks}-{len(settings)}", acks=acks, **settings)
 
     def refused(self, producer: Any, topic: str) -> list[int]:
         """The partitions, of six, that refuse a record for want of replicas."""
-        errors = [producer.send(topic, b"?", partition=number) for number in range(6)]
-        for promise in errors:
-            wait_until(lambda one=promise: one.is_done, timeout=20, what="an answer")
-        found = [type(promise.exception).__name__ for promise in errors]
-        return [n for n, error in enumerate(found) if error == "NotEnoughReplicasError"]
+        sent = [producer.send(topic, b"?", partition=number) for number in range(6)]
+        producer.flush(timeout=20)
+        errors = [type(promise.exception).__name__ for promise in sent]
+        return [n for n, error in enumerate(errors) if error == "NotEnoughReplicasError"]
 
-    def fault(self) -> None:
-        self.broken_at = time.perf_counter()
+    def ends(self, topic: str) -> set[int]:
+        return set(self.cluster.log_ends(topic).values())
 
     def mend(self) -> None:
         for broker in self.cluster.brokers:
@@ -100,7 +96,7 @@ def frozen_leader(it: Round) -> Outcomes:
         for partition in range(6):
             producers[acks].send(topic, b"before", partition=partition).get(timeout=20)
     ledgers = {name: Ledger() for name in runs}
-    it.fault()
+    it.broken_at = time.perf_counter()
     it.cluster.pause(it.a)
     for name, (acks, topic) in runs.items():
         for number, promise in enumerate(send_all(ledgers[name], producers[acks], topic)):
@@ -108,12 +104,12 @@ def frozen_leader(it: Round) -> Outcomes:
                 promise.get(timeout=20)
     it.cluster.kill(it.a)
     for name, (_, topic) in runs.items():
-        for partition in (0, 3) if "two" in name else ():
-            it.cluster.wait_for_leader(topic, partition, among=[it.b, it.c])
-        if "two" not in name:
+        if "one" in name:
             it.mend()
-            for partition in (0, 3):
-                it.cluster.wait_for_leader(topic, partition)
+        for partition in (0, 3):
+            it.cluster.wait_for_leader(
+                topic, partition, among=None if "one" in name else [it.b, it.c]
+            )
         yield name, told(ledgers[name], it.cluster)
 
 
@@ -124,25 +120,18 @@ def frozen_followers(it: Round) -> Outcomes:
     for acks, topic in topics.items():
         producers[acks].send(topic, b"before").get(timeout=20)
         wait_until(
-            lambda topic=topic: set(it.cluster.log_ends(topic).values()) == {1},
-            timeout=20,
-            what="the followers to have the first record",
+            lambda t=topic: it.ends(t) == {1}, timeout=20, what="the first record everywhere"
         )
     ledgers = {acks: Ledger() for acks in topics}
-    fetching = {"api": "Fetch", "broker": it.a, "between": "nodes"}
-    it.fault()
+    it.broken_at = time.perf_counter()
     it.cluster.pause(it.b)
     it.cluster.pause(it.c)
     # It goes out as the answer to the fetch requests that wait, into the frozen brokers' buffers.
     producers[1].send(topics[1], b"sentinel").get(timeout=20)
-    wait_until(
-        lambda: all(f.outcome != "open" for f in it.cluster.gateway.frames(**fetching)),
-        timeout=2,
-        what="answers to all fetch requests",
-    )
+    fetches = partial(it.cluster.gateway.frames, "Fetch", broker=it.a, between="nodes")
+    wait_until(lambda: "open" not in {f.outcome for f in fetches()}, timeout=2, what="answers")
     sent = {acks: send_all(ledgers[acks], producers[acks], topics[acks], 1) for acks in topics}
-    for promise in sent[1]:
-        promise.get(timeout=20)
+    producers[1].flush(timeout=20)
     early = sum(promise.is_done for promise in sent["all"])
     it.cluster.kill(it.a)
     it.cluster.resume(it.b)
@@ -163,7 +152,7 @@ def minimum(it: Round) -> Outcomes:
     pair, triple = it.topic("pair", two, 2), it.topic("triple", three, 2)
     producer, once = it.producer("all"), it.producer("all", **ONCE)
     ledgers = {pair: Ledger(), triple: Ledger()}
-    it.fault()
+    it.broken_at = time.perf_counter()
     it.cluster.stop(it.a)
     it.cluster.wait_for_isr(triple, 2)
     yield "two copies, one stopped", f"partitions refuse: {it.refused(once, pair)}"
@@ -203,7 +192,7 @@ def last_copy(it: Round) -> Outcomes:
         return it.cluster.topic(topic).partitions[0].leader
 
     half(0)
-    it.fault()
+    it.broken_at = time.perf_counter()
     it.cluster.stop(it.b)
     it.cluster.wait_for_isr(clean, 1)
     half(RECORDS // 2)
@@ -237,7 +226,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loss")
     parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}; else all")
     parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.experiments) - set(EXPERIMENTS):
         parser.error(f"no such experiment: {', '.join(sorted(unknown))}")
@@ -251,16 +239,13 @@ def main() -> None:
                     seconds = time.perf_counter() - it.broken_at
                     found.setdefault(what, []).append((verdict, seconds))
                 it.mend()
-    if options.json:
-        print(json.dumps(found, indent=1))
-    else:
-        table = Table("experiment", "verdict", "times", "median s", "most s")
-        for what, outcomes in found.items():
-            for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):
-                seconds = [taken for told, taken in outcomes if told == verdict]
-                figures = f"{statistics.median(seconds):.1f}", f"{max(seconds):.1f}"
-                table.add_row(what, verdict, f"{len(seconds)} of {len(outcomes)}", *figures)
-        Console().print(table)
+    table = Table("experiment", "verdict", "times", "median s", "most s")
+    for what, outcomes in found.items():
+        for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):
+            seconds = [taken for words, taken in outcomes if words == verdict]
+            figures = f"{statistics.median(seconds):.1f}", f"{max(seconds):.1f}"
+            table.add_row(what, verdict, f"{len(seconds)} of {len(outcomes)}", *figures)
+    Console().print(table)
     if uneven := [what for what, outcomes in found.items() if len({v for v, _ in outcomes}) > 1]:
         sys.exit(f"not the same every time: {', '.join(uneven)}")
 

@@ -82,15 +82,17 @@ def log_ends(
     """
     rows = rows_of(frame, [moment, order, replica, end, by])
     settings = sorted(rows[by].unique())
-    _, axes = plt.subplots(1, max(len(settings), 1), figsize=(9, 3.4), sharey=True, squeeze=False)
+    _, axes = plt.subplots(
+        1, max(len(settings), 1), figsize=(9, 3.4), sharey=True, squeeze=False, layout="none"
+    )
     for ax, setting in zip(axes[0], settings, strict=False):
         part = rows[rows[by] == setting].sort_values(order)
         names = part.drop_duplicates(order)[moment].tolist()
         for number, (name, line) in enumerate(series(part, replica)):
             # Equal lengths would hide one another.
-            shifted = line[order] + (number - 1) * 0.08
+            shifted = line[order] + (number - 1) * 0.05
             ax.plot(shifted, line[end], marker="os^D"[number % 4], label=f"replica {name}")
-        ax.set_xticks(range(len(names)), names, fontsize=9.5)
+        ax.set_xticks(range(len(names)), names, fontsize=9)
         ax.set_xlabel(f"moments of {setting}")
         thousands(ax.yaxis)
     if rows.empty:
@@ -116,7 +118,11 @@ def answers(
     """
     rows = rows_of(frame, [in_sync, minimum, acks, answer])
     sizes = sorted(rows[in_sync].unique(), reverse=True)
-    _, axes = plt.subplots(1, max(len(sizes), 1), figsize=(9, 3), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(
+        1, max(len(sizes), 1), figsize=(9, 3), sharey=True, squeeze=False, layout="none"
+    )
+    # The usual layout would push the drawings apart until the title of the first one ends.
+    figure.subplots_adjust(left=0.08, right=0.99, bottom=0.19, top=0.86, wspace=0.07)
     if rows.empty:
         return nothing(axes[0][0])
     minimums = sorted(rows[minimum].unique())

@@ -63,15 +63,16 @@ def acknowledgements(sends: Mapping[str, Frame], fetches: Iterable[Frame]) -> Ax
     places = {name: _places(send, ways[name]) for name, send in sends.items()}
     span = max(len(place) for place in places.values()) - 1 + ROOM
     depth = max(len(way) for way in ways.values()) + 1
-    ax = canvas(width=len(sends) * (span + 0.5), height=depth + 1.2, size=(11, 1.6 + 0.42 * depth))
+    ax = canvas(width=len(sends) * (span + 0.5), height=depth + 0.7, size=(11, 1.3 + 0.42 * depth))
     for number, (name, way) in enumerate(ways.items()):
         left = number * (span + 0.5) + ROOM
         _lines(ax, left, places[name], sends[name].broker, depth)
-        ax.text(left, depth + 1.1, name, ha="left", va="top", weight="bold")
+        ax.text(left - 0.4, depth + 0.65, name, ha="left", va="top", weight="bold")
         for row, step in enumerate(way):
             _arrow(ax, left, depth - 1 - row, step, places[name])
         if sends[name].answered is None:
-            ax.text(left, depth - 1.75, "nothing comes back", fontsize=9, color=ADDED, ha="left")
+            last = depth - 1 - len(way)
+            ax.text(left + 0.06, last, "nothing comes back", fontsize=9, color=ADDED, va="center")
     return ax
 
 

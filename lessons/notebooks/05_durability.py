@@ -8,7 +8,7 @@
 # %% [markdown]
 # You will
 # - see on the wire who answers your producer, and when,
-# - lose every record of a burst with acks=0 and acks=1, and none with acks=all,
+# - lose every record of a burst with `acks=0` and `acks=1`, and none with `acks=all`,
 # - choose copies and a minimum so that one broker may fail, and see what goes wrong otherwise,
 # - say what each setting costs. Needs 03 and 04. 45 minutes.
 
@@ -71,10 +71,10 @@ for value in (b"hello", b"21.5"):
 [receipt.offset for receipt in receipts]
 
 # %% [markdown]
-# Six records, and they lie at offsets 0 to 5. So the fourth number is false. It belongs to acks=0:
-# nobody told that producer an offset, and the client library put a 0 where the offset should be.
-# The gateway in front of the brokers noted every request and every answer. Here is the second
-# round.
+# Six records, and they lie at offsets 0 to 5. So the fourth number is false. It belongs to
+# `acks=0`: nobody told that producer an offset, and the client library put a 0 where the offset
+# should be. The gateway in front of the brokers noted every request and every answer. Here is the
+# second round.
 
 # %% tags=["A24", "A114", "C50"]
 from kafkalab import diagrams
@@ -101,7 +101,7 @@ charts.show(
 # %% [markdown]
 # Read the third sequence downwards. A follower does not say "I have it". It asks for the *next*
 # offset, and from that the leader knows that everything before has arrived. When each follower has
-# asked, the high watermark moves past the record, and with acks=all this is the moment of the
+# asked, the high watermark moves past the record, and with `acks=all` this is the moment of the
 # answer.
 #
 # So an acknowledgement is a promise by somebody: by nobody, by one broker, by all that are in sync.
@@ -112,16 +112,16 @@ charts.show(
 #
 # Three topics of six partitions; broker 0 leads two partitions of each. You freeze broker 0: its
 # connections stay open, and it reads nothing. You send 120 records to each topic, then you kill
-# broker 0. One of the topics has *two copies* of every partition and gets its records with acks=0.
-# How many of these 120 are lost?
+# broker 0. One of the topics has *two copies* of every partition and gets its records with
+# `acks=0`. How many of these 120 are lost?
 
 # %% tags=["prediction"]
 my_lost = Prediction(None, "records")  # your number in the place of None
 my_lost
 
 # %% [markdown]
-# The whole experiment is in one cell. With acks=1 you can wait for the records of the two healthy
-# brokers only; with acks=0 you can wait for all.
+# The whole experiment is in one cell. With `acks=1` you can wait for the records of the two healthy
+# brokers only; with `acks=0` you can wait for all.
 
 # %%
 silent, copied = new_topic("acks-0-one-copy", one), new_topic("acks-0-two-copies", two)
@@ -150,7 +150,7 @@ cluster.kill(0)
 successes
 
 # %% [markdown]
-# With acks=0 every send succeeded, also those to a broker that stood still. The bytes went into
+# With `acks=0` every send succeeded, also those to a broker that stood still. The bytes went into
 # the memory that the operating system keeps for a connection, and that is all a producer can know
 # without an answer. After some three seconds without a heartbeat the controller gives broker 0 up.
 
@@ -163,7 +163,7 @@ cluster.topic(waiting)
 
 # %% [markdown]
 # With one copy, two partitions have no leader: nobody is in sync, and the only *eligible* replica
-# is the dead one. The acks=1 producer still holds their records and tries again. With two copies
+# is the dead one. The `acks=1` producer still holds their records and tries again. With two copies
 # another replica leads already. Bring broker 0 back and count: **lost** is what was acknowledged
 # and is not in the log.
 
@@ -184,7 +184,7 @@ my_lost.against(lost[copied, 0] + lost[copied, 3])
 
 # %% [markdown]
 # Two copies lost as much as one. A follower copies what the leader *has*, and the leader never read
-# these records: they died in a buffer of broker 0. And the topic with one copy and acks=1 lost
+# these records: they died in a buffer of broker 0. And the topic with one copy and `acks=1` lost
 # nothing, because its producer knew what had not been answered. An answer was worth more than a
 # copy. With one copy on one disk that holds as long as the disk does.
 
@@ -194,7 +194,7 @@ my_lost.against(lost[copied, 0] + lost[copied, 3])
 # Now the leader has the record and nobody else. Broker 1 leads, both followers are frozen. 120
 # records go out with each setting; broker 1 answers as the setting demands. Then broker 1 is
 # killed, the followers go on, and one of them becomes the leader. How many of the 120 that were
-# acknowledged with acks=1 are there?
+# acknowledged with `acks=1` are there?
 
 # %% tags=["prediction"]
 my_left = Prediction(None, "records")  # your number in the place of None
@@ -214,6 +214,7 @@ wait_until(lambda: {first(t).end_offset for t in held.values()} == {1}, timeout=
 # follower an answer.
 
 # %%
+assert first(held[1]).leader == 1, "Restart broker 1 and make new topics with the cell above."
 for follower in (0, 2):
     cluster.pause(follower)
 producers[1].send(held[1], b"sentinel").get(timeout=10)
@@ -237,9 +238,9 @@ for follower in (0, 2):
 answered
 
 # %% [markdown]
-# acks=1 was answered for every record, acks=all for none: its leader was still waiting. Three
-# seconds later there is a new leader. The acks=all producer has kept its records and now sends them
-# again, to that one.
+# `acks=1` was answered for every record, `acks=all` for none: its leader was still waiting. Three
+# seconds later there is a new leader. The `acks=all` producer has kept its records and now sends
+# them again, to that one.
 
 # %%
 for topic in held.values():
@@ -276,23 +277,24 @@ rows = [
     for broker, end in log.items()
 ]
 ax = charts.log_ends(spark.createDataFrame(rows, charts.LOG_ENDS))
-ax.set_title(f"With acks=1 broker 1 had {stored} records, and then {left}")
-charts.show(ax, f"Log end offsets of three replicas at three moments. {ax.get_title()}.")
+title = f"With acks=1 broker 1 had {stored} records, and then {left}"
+ax.set_title(title)
+charts.show(ax, f"Log end offsets of three replicas at three moments. {title}.")
 
 # %% [markdown]
 # The old leader threw them away. A replica that returns asks the new leader where their logs part
 # and cuts its own off there. Otherwise the consumers of two brokers would read two histories.
 #
 # Nobody else ever saw these records either. They lay above the high watermark, and consumers read
-# below it. So what acks=1 can lose is what the leader has and the followers have not copied yet. In
-# a healthy cluster that is the work of milliseconds; here you chose the moment.
+# below it. So what `acks=1` can lose is what the leader has and the followers have not copied yet.
+# In a healthy cluster that is the work of milliseconds; here you chose the moment.
 
 # %% [markdown]
 # ## A promise by all that are in sync
 #
-# acks=all waits for all *in-sync* replicas. If two of three are dead, all means one. So a topic has
-# a floor, `min.insync.replicas`: with fewer in sync, the leader refuses a record that wants
-# acks=all. Here are topics with a minimum of 1, 2 and 3, and with two and with three copies.
+# `acks=all` waits for all *in-sync* replicas. If two of three are dead, all means one. So a topic
+# has a floor, `min.insync.replicas`: with fewer in sync, the leader refuses a record that wants
+# `acks=all`. Here are topics with a minimum of 1, 2 and 3, and with two and with three copies.
 
 # %%
 from kafka.errors import KafkaError
@@ -324,7 +326,7 @@ def ask_all(in_sync):
 
 # %% [markdown]
 # Now broker 2 is killed. `2-copies-minimum-2` has six partitions, two led by each broker, each with
-# a copy on one other broker. How many of 120 acks=all records does it accept?
+# a copy on one other broker. How many of 120 `acks=all` records does it accept?
 
 # %% tags=["prediction"]
 my_accepted = Prediction(None, "records")  # your number in the place of None
@@ -362,7 +364,7 @@ my_accepted.against(accepted)
 # copies is never asked for. (The minimum in the brokers' files, from the set-up, has become a
 # *dynamic* default for all of them.)
 #
-# The minimum speaks to acks=all alone. What about an acks=1 record where it is not met?
+# The minimum speaks to `acks=all` alone. What about an `acks=1` record where it is not met?
 
 # %% tags=["C63", "A118", "A119"]
 from kafka.admin import ConfigResource
@@ -430,8 +432,9 @@ one_holds = {row.minimum for row in asked.where("in_sync = 1 and answer = 'read'
 assert goes_on - one_holds == {2}  # one may fail, and no record rests on one broker alone
 
 ax = charts.answers(asked)
-ax.set_title("Three copies: a minimum of 2 goes on with two and stops at one")
-charts.show(ax, "What became of a record, by acks, minimum and replicas in sync. " + ax.get_title())
+title = "Three copies: a minimum of 2 goes on with two and stops at one"
+ax.set_title(title)
+charts.show(ax, f"What became of a record, by acks, minimum and replicas in sync. {title}.")
 
 # %% [markdown]
 # The sends are done, with two of three brokers. The two partitions still have no leader: broker 2
@@ -440,16 +443,16 @@ charts.show(ax, "What became of a record, by acks, minimum and replicas in sync.
 #
 # In the chart, look for the row that you want: it goes on when one broker fails, and lets no record
 # rest on one broker alone. There is one such row. So the rule: three copies, a minimum of two and
-# at most one below the number of copies, acks=all, and idempotence, which is the subject of lesson
-# 06.
+# at most one below the number of copies, `acks=all`, and idempotence, which is the subject of
+# lesson 06.
 
 # %% [markdown]
 # ## When the last copy dies
 #
 # Broker 1 is still stopped. The four topics lie on 0 and 1, so broker 0 is alone in sync. They get
-# the other 60 records, with acks=all. Then broker 0 is killed, and broker 1, which missed these 60,
-# comes back. On two of the topics it is made the leader all the same: an **unclean election**. How
-# many of the 120 are left there when broker 0 is back as well?
+# the other 60 records, with `acks=all`. Then broker 0 is killed, and broker 1, which missed these
+# 60, comes back. On two of the topics it is made the leader all the same: an **unclean election**.
+# How many of the 120 are left there when broker 0 is back as well?
 
 # %% tags=["prediction"]
 my_kept = Prediction(None, "records")  # your number in the place of None
@@ -514,13 +517,14 @@ gone = {row.topic for row in every.where("fate = 'lost'").collect()}
 assert gone == {silent, copied, held[0], held[1], forced, unclean}
 topics = [*runs, *held.values(), pair, triple, *fates]
 ax = charts.fates(every, by="topic", order=topics)
-ax.set_title(f"{len(gone)} of {len(topics)} settings lost records that were acknowledged")
-charts.show(ax, f"Bars of {records} records by topic. {ax.get_title()}: {', '.join(sorted(gone))}.")
+title = f"{len(gone)} of {len(topics)} settings lost records that were acknowledged"
+ax.set_title(title)
+charts.show(ax, f"Bars of {records} records by topic. {title}: {', '.join(sorted(gone))}.")
 
 # %% [markdown]
-# Broker 0 had all 120 and cut its log to that of the leader. Half of what acks=all had acknowledged
-# is gone, and this time consumers had read it. The record that you added got an offset for the
-# second time: two consumers can hold different records of one offset, and neither is wrong.
+# Broker 0 had all 120 and cut its log to that of the leader. Half of what `acks=all` had
+# acknowledged is gone, and this time consumers had read it. The record that you added got an offset
+# for the second time: two consumers can hold different records of one offset, and neither is wrong.
 #
 # `waits` has everything, and could not be used meanwhile. An unclean election trades records for
 # time. By default Kafka waits.
@@ -528,9 +532,9 @@ charts.show(ax, f"Bars of {records} records by topic. {ax.get_title()}: {', '.jo
 # %% [markdown]
 # ## What a promise costs
 #
-# If acks=all loses nothing, why has anybody ever used something else? Send 200 records with each
+# If `acks=all` loses nothing, why has anybody ever used something else? Send 200 records with each
 # setting and wait for every answer; all brokers are well. Before you run the next cell: how many
-# times as long as with acks=1 does an answer take with acks=all?
+# times as long as with `acks=1` does an answer take with `acks=all`?
 
 # %% tags=["B86", "R21"]
 cost, speed = Ledger(), {acks: new_topic(f"speed-{acks}", [[0, 1, 2]]) for acks in producers}
@@ -547,11 +551,12 @@ assert costs["0"].per_second > costs["1"].per_second
 times = costs["all"].ms / costs["1"].ms
 
 ax = charts.latency_distribution(waited, by="acks")
-ax.set_title(f"acks=all takes {times:.1f} times as long as acks=1")
-charts.show(ax, f"The share of records acknowledged within a time, by acks. {ax.get_title()}.")
+title = f"acks=all takes {times:.1f} times as long as acks=1"
+ax.set_title(title)
+charts.show(ax, f"The share of records acknowledged within a time, by acks. {title}.")
 
 # %% [markdown]
-# What acks=all adds is one more turn: the followers fetch the record and ask again. It is a wait,
+# What `acks=all` adds is one more turn: the followers fetch the record and ask again. It is a wait,
 # not work. A producer that does not stand and wait for each answer has many records on the way, and
 # then the difference all but disappears. So look at the time of a record, not at records per
 # second.
@@ -602,12 +607,12 @@ print(hasty, expired, log[-1], sep="\n\n")
 # %% [markdown]
 # ## What you saw
 #
-# The leader answers: never with acks=0, when its own log has the record with acks=1, when all
-# in-sync replicas have it with acks=all. In numbers of this run:
+# The leader answers: never with `acks=0`, when its own log has the record with `acks=1`, when all
+# in-sync replicas have it with `acks=all`. In numbers of this run:
 
 # %%
 Markdown(f"""
-- acks=0 lost {records // 3} of {records}, with one copy and with two; acks=1 lost {stored - 2}.
+- acks=0 lost {records // 3} of {records}, with one copy and with two; acks=1 lost {answered[1]}.
 - Without one of three brokers, minimum 2 took {accepted} with two copies and {records} with three.
 - An unclean election cost {lost[unclean]} of {records} records that acks=all had acknowledged.
 - Half of the answers took at most {costs["1"].ms:.1f} ms (acks=1), {costs["all"].ms:.1f} ms (all).
