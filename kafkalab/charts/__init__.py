@@ -28,6 +28,7 @@ from kafkalab.charts.common import (
 )
 from kafkalab.charts.durability import ANSWERS, LOG_ENDS, answers, fates, log_ends
 from kafkalab.charts.log import files_over_time, offsets_line
+from kafkalab.charts.settings import settings_grids
 from kafkalab.picture import Picture, show
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "records_per_partition",
     "records_per_second",
     "scatter_by_class",
+    "settings_grids",
     "show",
     "timeline",
 ]
