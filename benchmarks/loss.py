@@ -58,12 +58,6 @@ class Round:
     def ends(self, topic: str) -> set[int]:
         return set(self.cluster.log_ends(topic).values())
 
-    def mend(self) -> None:
-        for broker in self.cluster.brokers:
-            if self.cluster.state(broker) == "exited":
-                self.cluster.restart(broker)
-        self.cluster.wait_for_brokers()
-
 
 def send_all(ledger: Ledger, producer: Any, topic: str, partitions: int = 6) -> list[Any]:
     """So many records, to the partitions in turn; the promises."""
@@ -105,7 +99,7 @@ def frozen_leader(it: Round) -> Outcomes:
     it.cluster.kill(it.a)
     for name, (_, topic) in runs.items():
         if "one" in name:
-            it.mend()
+            it.cluster.mend()
         for partition in (0, 3):
             it.cluster.wait_for_leader(
                 topic, partition, among=None if "one" in name else [it.b, it.c]
@@ -139,7 +133,7 @@ def frozen_followers(it: Round) -> Outcomes:
     for acks, topic in topics.items():
         it.cluster.wait_for_leader(topic, 0, among=[it.b, it.c])
         yield f"acks={acks}, leader alone", told(ledgers[acks], it.cluster)
-    it.mend()
+    it.cluster.mend()
     it.cluster.wait_for_isr(topics[1], 3)
     back = told(ledgers[1], it.cluster)
     yield "acks=1, old leader back", f"{back}, acks=all before the kill {early}"
@@ -168,7 +162,7 @@ def minimum(it: Round) -> Outcomes:
     for promise in late:
         promise.get(timeout=60)
     yield "three copies, one back", f"{sum(promise.succeeded() for promise in late)} acknowledged"
-    it.mend()
+    it.cluster.mend()
     yield "two copies, all back", told(ledgers[pair], it.cluster)
 
 
@@ -205,7 +199,7 @@ def last_copy(it: Round) -> Outcomes:
     waiting = leader(clean) is leader(forced) is None
     clients.admin(it.cluster).elect_leaders(1, {forced: [0]})
     it.cluster.wait_for_leader(forced, 0, among=[it.b])
-    it.mend()
+    it.cluster.mend()
     for topic in ledgers:
         it.cluster.wait_for_isr(topic, 2)
     yield "clean election", f"waits: {waiting}, {told(ledgers[clean], it.cluster)}"
@@ -238,7 +232,7 @@ def main() -> None:
                 for what, verdict in EXPERIMENTS[name](it):
                     seconds = time.perf_counter() - it.broken_at
                     found.setdefault(what, []).append((verdict, seconds))
-                it.mend()
+                it.cluster.mend()
     table = Table("experiment", "verdict", "times", "median s", "most s")
     for what, outcomes in found.items():
         for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):

@@ -237,6 +237,23 @@ class Cluster(Observed, Networked):
             self.restart(broker, timeout)
             self._wait_until_in_sync(broker, timeout)
 
+    def mend(self, timeout: float = 60) -> None:
+        """Undo every fault: all nodes run, the network is whole, each broker knows of the others.
+
+        Leaders stay where the faults have put them.
+        """
+        if self._gateway is not None:
+            self._gateway.heal()
+            for broker in self._apart.copy():
+                self.heal(broker)
+        for service in self.description.kafka:
+            state = self.engine.state(service.name)
+            if state == "paused":
+                self.resume(service.name)
+            elif state != "running":
+                self.restart(service.name, timeout)
+        self.wait_for_brokers(timeout=timeout)
+
     # --- Tools and logs ------------------------------------------------------------------------
 
     def tool(
