@@ -26,6 +26,7 @@ from kafkalab.charts.common import (
     scatter_by_class,
     timeline,
 )
+from kafkalab.charts.delivery import lost_and_extra
 from kafkalab.charts.durability import ANSWERS, LOG_ENDS, answers, fates, log_ends
 from kafkalab.charts.log import files_over_time, offsets_line
 from kafkalab.charts.settings import settings_grids
@@ -41,6 +42,7 @@ __all__ = [
     "files_over_time",
     "latency_distribution",
     "log_ends",
+    "lost_and_extra",
     "offsets_line",
     "records_per_partition",
     "records_per_second",

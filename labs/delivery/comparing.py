@@ -111,14 +111,12 @@ def compare(spark: SparkSession, directory: Path | str) -> Comparison:
         *(f.count_if(f.col("side") == side).alias(side) for side in ("sent", "failed", "read")),
         f.array_sort(f.collect_set(f.when(f.col("side") == "read", f.col("log")))).alias("readers"),
     )
-    return Comparison(
-        counts.withColumns(
-            {
-                "lost": f.greatest(f.col("sent") - f.col("read"), f.lit(0)),
-                "extra": f.greatest(f.col("read") - f.col("sent"), f.lit(0)),
-            }
-        ).cache()
-    )
+    more = {
+        "lost": f.greatest(f.col("sent") - f.col("read"), f.lit(0)),
+        "extra": f.greatest(f.col("read") - f.col("sent"), f.lit(0)),
+    }
+    # Counted now, as it is a measurement: the logs may be collected or removed a moment later.
+    return Comparison(counts.withColumns(more).localCheckpoint())
 
 
 class Comparison:
@@ -133,16 +131,20 @@ class Comparison:
 
     @cached_property
     def per_partition(self) -> pandas.DataFrame:
-        """A row for each partition: sent, read, lost, extra."""
+        """A row for each partition: sent, read, lost, extra, and two figures about copies.
+
+        `copies`: how often the record that was read most often was read. `shared`: how many
+        records stand in the logs of more than one consumer.
+        """
         from pyspark.sql import functions as f
 
-        sums = [f.sum(name).cast("int").alias(name) for name in COUNTED]
-        return (
-            self.records.groupBy("topic", "partition")
-            .agg(*sums)
-            .orderBy("topic", "partition")
-            .toPandas()
-        )
+        figures = [
+            *(f.sum(name).cast("int").alias(name) for name in COUNTED),
+            f.max("read").cast("int").alias("copies"),
+            f.count_if(f.size("readers") > 1).cast("int").alias("shared"),
+        ]
+        places = ["topic", "partition"]
+        return self.records.groupBy(*places).agg(*figures).orderBy(*places).toPandas()
 
     @cached_property
     def differing(self) -> pandas.DataFrame:
@@ -177,10 +179,7 @@ class Comparison:
 
     @property
     def most_copies(self) -> int:
-        """How often the record that was read most often was read."""
-        from pyspark.sql import functions as f
-
-        return self.records.agg(f.max("read")).first()[0] or 0
+        return int(self.per_partition["copies"].max()) if len(self.per_partition) else 0
 
     @property
     def failed_but_read(self) -> int:
@@ -192,8 +191,7 @@ class Comparison:
 
     @property
     def read_by_several(self) -> int:
-        """Records that stand in the logs of more than one consumer."""
-        return self.records.where("size(readers) > 1").count()
+        return self._total("shared")
 
     @property
     def lost_ranges(self) -> dict[int, list[tuple[int, int]]]:

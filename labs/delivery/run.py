@@ -125,10 +125,10 @@ class Run:
 def reset(cluster: Cluster) -> None:
     """Wipe the brokers and the controller, then start them as a new, empty cluster."""
     nodes = dict.fromkeys([*cluster.brokers, *cluster.description.controllers])
-    for node in nodes:  # the controller last: a broker needs it to stop in good order
+    for node in nodes:
         if cluster.state(node) != "exited":
-            cluster.stop(node)
+            cluster.kill(node)  # nothing of it is kept, so nothing has to end in good order
         cluster.wipe(node)
-    for node in reversed(nodes):
+    for node in reversed(nodes):  # the controller first
         cluster.restart(node)
     cluster.wait_for_brokers()
