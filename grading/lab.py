@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,9 +41,6 @@ class Lab:
         self.cluster = cluster
         self.p = seed.parameters(lab.make, seed_text)
         self.data: Path = repository() / "labs" / "data"
-        beside = str(self.data.parent)  # what lies beside the labs can be imported anywhere
-        if beside not in sys.path:
-            sys.path.append(beside)
         offer_programs()
         self._definition = lab
         self._seed = seed_text

@@ -1,10 +1,10 @@
 """The client programs of lab 05: a producer, a consumer, and what compares their payload logs.
 
-In a terminal, in this folder's parent (`work/labs`):
+In a terminal of JupyterLab, in `work/labs`, with a cluster running (`./course up replicated`):
 
-    python -m delivery producer --acks 1 --num-records-per-roll 600
-    python -m delivery consumer --auto-offset-reset earliest
-    python -m delivery --help
+    ../../.venv/bin/python -m delivery producer --acks 1 --num-records-per-roll 600
+    ../../.venv/bin/python -m delivery consumer --auto-offset-reset earliest
+    ../../.venv/bin/python -m delivery --help
 
 In a cell a `Run` starts the same programs, each as a process of its own:
 

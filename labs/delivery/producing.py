@@ -11,6 +11,7 @@ from collections import Counter
 from functools import partial
 
 from kafka import KafkaProducer
+from kafka.errors import KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata, RecordMetadata
 
 from delivery import settings
@@ -18,6 +19,7 @@ from delivery.options import ProducerOptions
 from delivery.output import Say, Warnings, pause
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.sayings import saying
+from kafkalab.errors import CourseError
 
 SOME_FAILED = 3
 EVERY = 10_000  # records for each line of a quiet run
@@ -40,16 +42,22 @@ def produce(options: ProducerOptions) -> int:
     )
     size, rolls = options.num_records_per_roll, options.num_rolls
     say(f"sends {size} records to {options.topic} in each of {rolls} cycles")
-    turns = None
-    if options.partitioning == "round-robin":
-        turns = len(producer.partitions_for(options.topic))
+    # Asked before the first send: a cluster that creates topics by itself does so now.
+    try:
+        places = len(producer.partitions_for(options.topic))
+    except KafkaTimeoutError as error:
+        raise CourseError(
+            f"There is no topic {options.topic}.",
+            "The brokers do not know it, and this cluster does not create one by itself.",
+            "Create it first, or name another with --topic.",
+        ) from error
     for number in range(rolls * size):
         if number % size == 0:
             if number:
                 pause(options.wait_after_roll)
             say(f"cycle {number // size + 1} of {rolls}")
         key, value = str(number).encode(), saying(number).encode()
-        place = None if turns is None else number % turns
+        place = number % places if options.partitioning == "round-robin" else None
         future = producer.send(options.topic, key=key, value=value, partition=place)
         outcome.follow(future, key, value)
         pause(options.wait_after_send)

@@ -19,6 +19,8 @@ MOST_IN_FLIGHT = 5
 # kafka-python's own limit for a pause before it connects again is 30 s: a broker that came back
 # would be found late, and the outage would look longer than it was.
 RECONNECT = 1_000
+# How long a producer asks for a topic that nobody knows; kafka-python's own minute is long.
+PATIENCE = 10_000
 
 ASSIGNORS = {
     "coop": CooperativeStickyAssignor,
@@ -68,6 +70,7 @@ def for_producer(options: ProducerOptions) -> dict[str, Any]:
         "acks": "all" if options.acks == "all" else int(options.acks),
         "enable_idempotence": idempotence(options)[0],
         "reconnect_backoff_max_ms": options.retry_max,
+        "max_block_ms": PATIENCE,
     }
 
 
