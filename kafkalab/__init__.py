@@ -14,6 +14,7 @@ _WHERE = {
     "read_topic": "kafkalab.spark",
     "spark_session": "kafkalab.spark",
     "WaitTimeout": "kafkalab.wait",
+    "Watch": "kafkalab.watch",
     "wait_until": "kafkalab.wait",
 }
 _MODULES = {"charts", "clients", "diagrams", "panel"}

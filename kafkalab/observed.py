@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, count
 
-from kafkalab import segments, wire
+from kafkalab import replicas, segments, wire
 from kafkalab.errors import CourseError
 from kafkalab.glance import Glance, glance
+from kafkalab.replicas import Copies
 from kafkalab.segments import Batch, Segment
 from kafkalab.survey import BROKER, LATEST, UNSETTLED, NotYet, Survey
 from kafkalab.views import Configs, GroupView, QuorumView, TopicView
@@ -80,15 +82,21 @@ class Observed(ABC):
         """The batches of one replica, from the disk. Works while the broker is down."""
         return segments.batches(self._partition_folder(topic, partition, broker))
 
-    def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
-        """Broker -> log end offset of its replica, from the disk; no broker has to run for it."""
-        ends = {}
+    def copies(self, topic: str, partition: int = 0) -> Copies:
+        """What each broker's disk holds of a partition; no broker has to run for it."""
+        found = Copies()
         for broker in self.brokers:
             storage = self._storage(broker, f"{topic}-{partition}")
             if folder := storage and segments.partition_folder(storage, topic, partition):
-                last = segments.batches(folder)[-1:]
-                ends[broker] = last[0].last_offset + 1 if last else 0
-        return ends
+                copy = replicas.copy_of(broker, folder)
+                notes = self._storage(broker, replicas.NOTES)
+                noted = notes and replicas.noted_high_watermark(notes, topic, partition)
+                found[broker] = replace(copy, high_watermark=noted)
+        return found
+
+    def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
+        """Broker -> log end offset of its replica, from the disk."""
+        return self.copies(topic, partition).ends
 
     # --- Waits ---------------------------------------------------------------------------------
 

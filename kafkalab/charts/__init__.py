@@ -28,6 +28,7 @@ from kafkalab.charts.common import (
 )
 from kafkalab.charts.delivery import lost_and_extra
 from kafkalab.charts.durability import ANSWERS, LOG_ENDS, answers, fates, log_ends
+from kafkalab.charts.failover import failover
 from kafkalab.charts.log import files_over_time, offsets_line
 from kafkalab.charts.settings import settings_grids
 from kafkalab.picture import Picture, show
@@ -39,6 +40,7 @@ __all__ = [
     "Picture",
     "answers",
     "fates",
+    "failover",
     "files_over_time",
     "latency_distribution",
     "log_ends",

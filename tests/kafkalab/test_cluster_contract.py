@@ -13,7 +13,7 @@ import pytest
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from kafkalab import Cluster, CourseError, WaitTimeout, clients
+from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients
 
 pytestmark = pytest.mark.cluster
 
@@ -42,14 +42,7 @@ def single(engine: str) -> Iterator[Cluster]:
 @pytest.fixture
 def cluster(replicated: Cluster) -> Iterator[Cluster]:
     yield replicated
-    services = [service.name for service in replicated.description.services]
-    for service in services:
-        if replicated.state(service) == "paused":
-            replicated.resume(service)
-    for service in services:
-        if replicated.state(service) == "exited":
-            replicated.restart(service)
-    replicated.wait_for_brokers()
+    replicated.mend()
 
 
 @pytest.fixture
@@ -247,6 +240,10 @@ def test_the_disk_shows_segments_and_batches(cluster: Cluster) -> None:
     cluster.kill(1)
     assert len(cluster.batches(topic, 0, broker=1)) == 2
     assert cluster.log_ends(topic) == {0: 2, 1: 2, 2: 2}
+    copies = cluster.copies(topic, 0)
+    assert copies.ends == {0: 2, 1: 2, 2: 2}
+    assert copies.equal
+    assert copies[1].epochs == {0: 0}
     with pytest.raises(CourseError, match="No broker has a replica of nonsense 0"):
         cluster.batches("nonsense", 0)
 
@@ -299,14 +296,29 @@ def test_kill_is_noticed_when_the_session_times_out(cluster: Cluster, topic: str
     fill(cluster, topic)
     victim = cluster.topic(topic).partitions[0].leader
     others = [broker for broker in cluster.brokers if broker != victim]
-    cluster.kill(victim)
-    # The controller still waits for its heartbeat, and nobody can say where the log ends.
-    assert cluster.topic(topic).partitions[0].end_offset is None
-    with pytest.raises(CourseError, match="Nobody can say how many records"):
-        _ = cluster.topic(topic).records
-    cluster.wait_for_brokers(others, timeout=15)
-    assert cluster.wait_for_leader(topic, 0, among=others) in others
+    watch = Watch(cluster, topic, asked=others[0])
+    with watch.during("kill"):
+        cluster.kill(victim)
+        # The controller still waits for its heartbeat, and nobody can say where the log ends.
+        assert cluster.topic(topic).partitions[0].end_offset is None
+        with pytest.raises(CourseError, match="Nobody can say how many records"):
+            _ = cluster.topic(topic).records
+        cluster.wait_for_brokers(others, timeout=15)
+        assert cluster.wait_for_leader(topic, 0, among=others) in others
     assert cluster.topic(topic).records == 30
+
+    seen = [look for look in watch.looks if look.partition == 0]
+    assert seen[0].seconds < 1
+    assert [(look.leader, look.in_sync) for look in (seen[0], seen[-1])] == [
+        (victim, 3),
+        (cluster.topic(topic).partitions[0].leader, 2),
+    ]
+    assert seen[-1].leader_epoch > seen[0].leader_epoch
+    assert 1 < watch.until_moved("kill", 0) <= seen[-1].seconds
+    with watch.during("kill"):
+        pass
+    assert watch.until_moved("kill", 0) is None
+    assert len(watch.looks) == 3  # the second time counts, one look at three partitions
 
 
 def test_a_paused_follower_leaves_the_isr_and_comes_back(cluster: Cluster, topic: str) -> None:

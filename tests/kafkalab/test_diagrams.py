@@ -67,3 +67,38 @@ def test_of_a_long_partition_only_the_end_is_drawn():
     cluster = a_topic_with_readers(1_000, a={0: 10})
     shown = words(diagrams.readers(cluster, "rides", ["a"]))
     assert (shown[1], shown[-2], shown[-1]) == ("974", "1000", "producer")
+
+
+def partition(number: int, replicas: list[int], leader: int | None, isr: list[int]) -> Namespace:
+    return Namespace(partition=number, replicas=replicas, leader=leader, isr=isr)
+
+
+def test_each_copy_shows_its_place_in_the_list_and_whether_it_is_in_sync():
+    before = Namespace(partitions=[partition(0, [1, 0], 1, [1, 0]), partition(1, [0], 0, [0])])
+    after = Namespace(partitions=[partition(0, [1, 0], 0, [0]), partition(1, [0], 0, [0])])
+    ax = diagrams.replicas({"before": before, "after": after})
+    shown = words(ax)
+    first = shown.index("before")
+    assert shown[first : shown.index("after")] == [
+        *("before", "0", "1"),
+        *("broker 0", "2", "1"),
+        *("broker 1", "1"),  # it has no copy of partition 1
+    ]
+    assert shown[-3:] == ["leader", "in sync", "not in sync"]
+    dotted = [patch for patch in ax.patches if patch.get_linestyle() == ":"]
+    assert len(dotted) == 2  # broker 1 in the second block, and the key
+
+
+def test_offsets_above_the_high_watermark_look_different():
+    ax = diagrams.offsets({"leader": 5, "follower": 3}, 3, {"position": 3, "committed": 1})
+    shown = words(ax)
+    assert [text for text in shown if text.isdigit()] == list("01234") + list("012")
+    assert {"log end 5", "log end 3", "high watermark 3", "position 3", "committed 1"} <= {*shown}
+    colours = [patch.get_edgecolor() for patch in ax.patches[:5]]
+    assert colours[0] == colours[2] != colours[3] == colours[4]
+
+
+def test_of_a_long_log_only_the_end_is_drawn():
+    shown = words(diagrams.offsets({"leader": 5_000, "follower": 4_995}, 4_995))
+    assert "4999" in shown
+    assert sum(text.isdigit() for text in shown) < 60

@@ -1,0 +1,599 @@
+# %% [markdown]
+# # 04 Replication
+#
+# Your records lie on the disk of one broker, and that broker dies. With copies elsewhere another
+# one could take over. But which, how soon, and how does it know that its copy is complete? And the
+# dead one may come back and believe that it still leads.
+
+# %% [markdown]
+# You will
+# - predict who leads each of 13 partitions after a failure, and be right,
+# - see a record that is written, acknowledged and not readable,
+# - watch a broker that comes back cut off the end of its own log,
+# - compare four faults: stop, pause, cut and kill. Needs 00, 01 and 03. 50 minutes.
+
+# %% tags=["parameters"]
+pause = 0.1  # seconds between two rounds of records, while something fails
+# Kafka would give leaders back by itself every five minutes, perhaps while you look.
+settings = {"auto.leader.rebalance.enable": False}
+# A broker writes down its high watermarks every five seconds; these do it five times a second.
+settings |= {"replica.high.watermark.checkpoint.interval.ms": 200}
+
+# %%
+from kafkalab import Cluster, Ledger, Prediction, Watch, charts, clients, diagrams, spark_session
+
+cluster = Cluster.start("replicated", settings=settings, gateway=True)
+cluster
+
+# %% [markdown]
+# ## Thirteen logs, each on three disks
+#
+# A copy of a partition is a **replica**. One replica is the **leader**: producers write to it and
+# consumers read from it. The others are **followers**. Which brokers have a copy is decided when
+# the topic is created. Mostly Kafka decides; here you write the lists yourself, so that you can
+# predict. Before you run the next cell: how many of 13 partitions will broker 2 lead?
+
+# %%
+lists = [[2, 0, 1], [0, 1, 2], [1, 2, 0], [2, 1, 0], [0, 2, 1], [1, 0, 2]]
+assignments = {partition: lists[partition % 6] for partition in range(13)}
+topic, admin = cluster.unused("failsafe"), clients.admin(cluster)
+admin.create_topics({topic: {"assignments": assignments, "configs": {"min.insync.replicas": "2"}}})
+cluster.wait_for_topic(topic)
+cluster.topic(topic)
+
+# %% [markdown]
+# `in sync` are the replicas that keep up with the leader: the **in-sync replicas**, ISR for short.
+# Compare the columns `leader` and `replicas`, or look at the picture: a row is a broker, a column a
+# partition, and the number is the place of the broker in the partition's list.
+
+# %% tags=["A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
+from collections import Counter
+
+before = cluster.topic(topic)
+assert {one.partition: one.replicas for one in before.partitions} == assignments
+leads = Counter(one.leader for one in before.partitions)
+assert leads == {0: 4, 1: 4, 2: 5}
+assert all(one.leader == one.replicas[0] for one in before.partitions)  # the *preferred* leader
+assert all(sorted(one.isr) == [0, 1, 2] for one in before.partitions)  # one leader, two followers
+
+hosts = {f"{one['host']}:{one['port']}" for one in admin.describe_cluster()["brokers"]}
+folders = {cluster.segments(topic, 1, broker)[0].path.parent for broker in cluster.brokers}
+assert len(hosts) == len(folders) == 3  # three ports, three disks
+assert cluster.quorum().leader == 100  # the controller is a process of its own
+
+for copies in (1, 2, 3):
+    even = cluster.unused(f"even-{copies}")
+    turns = {n: [n % 3, (n + 1) % 3, (n + 2) % 3][:copies] for n in range(6)}
+    admin.create_topics({even: {"assignments": turns}})
+    cluster.wait_for_topic(even)
+    assert Counter(one.leader for one in cluster.topic(even).partitions) == {0: 2, 1: 2, 2: 2}
+
+shares = ", ".join(f"broker {broker} leads {leads[broker]}" for broker in cluster.brokers)
+ax = diagrams.replicas({f"{topic}; its partition 1 is led from {cluster.addresses[0]}": before})
+ax.set_title(f"Who stands first leads: {shares}")
+charts.show(ax, f"13 partitions in three copies, all in sync. In their columns {shares}.")
+
+# %% [markdown]
+# The last topics have six partitions with one, two and three copies, dealt out like cards: each
+# broker leads two. Kafka deals in this way too, if not always so evenly. It matters, because the
+# leader does the work for its partition, all writing and all reading.
+
+# %% [markdown]
+# ## Who takes over?
+#
+# You will stop broker 0 while records arrive. `a_round` sends a record to each partition, with
+# `acks="all"`, the default. A `Watch` calls it again and again as long as a `with` block runs, and
+# asks broker 2 meanwhile who leads and who is in sync.
+
+# %%
+patience = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 60_000}
+steady = clients.producer(cluster, client_id="steady", **patience)
+watch, ledger, numbers = Watch(cluster, topic, asked=2), Ledger(), iter(range(1_000_000))
+
+
+def a_round():
+    for partition, number in zip(range(13), numbers, strict=False):
+        ledger.sent(number, steady.send(topic, value=b"%d" % number, partition=partition))
+
+
+# %% [markdown]
+# How many of the 13 partitions will get a new leader? And which broker will it be for partition 1,
+# for 4, for 7, for 10? Write the four down before you go on.
+
+# %% tags=["prediction"]
+my_moves = Prediction(None, "partitions")  # your number in the place of None
+my_leaders = {1: None, 4: None, 7: None, 10: None}  # broker 1 or 2?
+my_moves
+
+# %% [markdown]
+# A rule to test: the new leader is the first broker of the list that is alive and in sync. The
+# first lines apply it to what was seen *before*. Then the broker is stopped, and each of the 13
+# partitions is compared.
+
+# %% tags=["A82", "A83", "A84", "R12"]
+predicted = {
+    one.partition: next(broker for broker in one.replicas if broker in one.isr and broker != 0)
+    for one in before.partitions
+}
+cluster.mend()  # for when you run this cell again
+with watch.during("stop", a_round, pause):
+    cluster.stop(0)
+    cluster.wait_for_isr(topic, 2)
+    steady.flush(timeout=30)
+after = cluster.topic(topic)
+moved = [p for p in range(13) if before.partitions[p].leader != after.partitions[p].leader]
+
+assert {one.partition: one.leader for one in after.partitions} == predicted  # cell by cell
+assert moved == [one.partition for one in before.partitions if one.leader == 0] == [1, 4, 7, 10]
+assert Counter(one.leader for one in after.partitions) == {1: 6, 2: 7}
+assert all(one.isr == [b for b in one.replicas if b != 0] for one in after.partitions)
+print(my_moves.against(len(moved)))
+right = sum(my_leaders[partition] == predicted[partition] for partition in moved)
+
+ax = diagrams.replicas({"before": before, "without broker 0": after})
+title = f"{len(moved)} of 13 leaders moved, as the rule said; you had {right} of {len(moved)}"
+ax.set_title(title)
+charts.show(ax, f"{title}. Partitions {moved} went to the next broker of their lists.")
+
+# %% [markdown]
+# Only the partitions that broker 0 led have moved; the others never noticed. In each column the
+# leader is the smallest number that is left. Nobody votes and nobody compares logs: the
+# **controller** keeps the list and the in-sync replicas of each partition, so it has only to look.
+#
+# Is the cluster whole again for those who use it? Send and read two records, then change the
+# cluster's own data: create a topic, change a setting.
+
+# %% tags=["A85", "A89", "C52"]
+from kafka import TopicPartition
+from kafka.admin import ConfigResource
+
+m15, m16 = (steady.send(topic, value=v, partition=1).get(timeout=10) for v in (b"m15", b"m16"))
+witness = clients.consumer(cluster, client_id="witness")
+witness.assign([TopicPartition(topic, 1)])
+witness.seek(TopicPartition(topic, 1), m15.offset)
+assert [one.value for one in clients.records_until_end(witness)] == [b"m15", b"m16"]
+
+made, admin = cluster.unused("made-without-0"), clients.admin(cluster)
+admin.create_topics({made: {"num_partitions": 1, "replication_factor": 2}})
+cluster.wait_for_topic(made)
+admin.alter_configs([ConfigResource("TOPIC", made, configs={"retention.ms": "60000"})])
+assert cluster.topic(made).partitions[0].leader in (1, 2)
+
+short = cluster.topic(even).partitions
+assert {one.leader for one in short} == {1, 2}
+assert {len(one.replicas) for one in short} == {3}  # who *should* have a copy: as before
+assert {len(one.isr) for one in short} == {2}  # who has all of it: one fewer
+
+# %% [markdown]
+# All of it works. The controller is a process of its own here; had it been part of broker 0, one of
+# the others would have had to take over that work first (lesson 10).
+#
+# Now the broker comes back. Before you run the next cell: how many partitions will it lead, once it
+# is in sync?
+
+# %% tags=["A86", "R14"]
+with watch.during("restart", a_round, pause):
+    cluster.restart(0)
+    cluster.wait_for_isr(topic, 3)
+led_again = sum(one.leader == 0 for one in cluster.topic(topic).partitions)
+assert led_again == 0
+led_again
+
+# %% [markdown]
+# None. It does nothing but follow: a change of leaders costs every client a moment, so Kafka makes
+# none without need. What has it done since its return? It asked each leader for what it had missed.
+# Compare partition 1 on all three disks. And compute something: a counter whose log holds changes,
+# once from what the leader hands out and once from the bytes on the disk of a follower.
+
+# %% tags=["B110", "B112"]
+import re
+
+steady.flush(timeout=30)
+copies = cluster.copies(topic, 1)
+assert copies.equal
+assert copies[0].bytes > 0
+
+counter = cluster.unused("counter")
+admin.create_topics({counter: {"assignments": {0: [1, 0, 2]}}})
+cluster.wait_for_topic(counter)
+for change in (5, -2, 40, -1):
+    steady.send(counter, value=b"%+d" % change).get(timeout=10)
+first = clients.consumer(cluster, counter, client_id="first", auto_offset_reset="earliest")
+of_leader = [int(record.value) for record in clients.records_until_end(first)]
+bytes_of_follower = cluster.segments(counter, 0, broker=0)[0].path.read_bytes()
+of_follower = [int(found) for found in re.findall(rb"[+-]\d+", bytes_of_follower)]
+assert sum(of_leader) == sum(of_follower) == 42
+copies
+
+# %% [markdown]
+# Equal, byte by byte: a follower does not run your records again, it copies the batches of the
+# leader. And who begins with the same state and applies the same changes in the same order ends
+# with the same state. A copy of the log is a copy of all that can be computed from it.
+#
+# To give the leaders back to those that stand first is an order of its own: a **preferred leader
+# election**. Kafka gives that order itself within five minutes, unless told not to.
+
+# %% tags=["B108", "C53"]
+from kafkalab import wait_until
+
+
+def as_listed():
+    return all(
+        one.leader == one.replicas[0]
+        for name in (topic, even)
+        for one in cluster.topic(name).partitions
+    )
+
+
+def elect_the_first():
+    """All faults undone, and each partition back to the first broker of its list."""
+    cluster.mend()
+    for name in (topic, even):
+        cluster.wait_for_isr(name, 3)
+        clients.admin(cluster, client_id="elector").elect_leaders(0, [name])  # 0: preferred
+    wait_until(as_listed, timeout=15, what="the first of each list to lead")
+
+
+elect_the_first()
+assert Counter(one.leader for one in cluster.topic(topic).partitions) == leads
+assert Counter(one.leader for one in cluster.topic(even).partitions) == {0: 2, 1: 2, 2: 2}
+
+# %% [markdown]
+# ## How far is a copy behind?
+#
+# Who carries the batches to the followers? Not the leader. All traffic of this cluster passes
+# through a gateway that notes who asked for what. Broker 1 leads the topic `marks`; look at who
+# sends it requests of the kind `Fetch`. Before you run the next cell: how many askers will there
+# be, with one consumer of yours?
+
+# %% tags=["B96"]
+marks = cluster.unused("marks")
+admin.create_topics({marks: {"assignments": {0: [1, 2, 0]}}})
+cluster.wait_for_topic(marks)
+cluster.gateway.clear()  # forget what was noted so far
+writer = clients.producer(cluster, client_id="writer", acks=1, enable_idempotence=False)
+for number in range(10):
+    writer.send(marks, value=b"mark %d" % number).get(timeout=10)
+
+reader = clients.consumer(cluster, client_id="reader", auto_offset_reset="earliest")
+reader.assign([place := TopicPartition(marks, 0)])
+assert [record.offset for record in clients.records_until_end(reader)] == list(range(10))
+
+from kafka import OffsetAndMetadata
+
+with clients.consumer(cluster, client_id="office", group_id="office") as office:
+    office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
+fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
+askers = Counter(frame.client_id for frame in fetches)
+assert {"broker-0-fetcher-0", "broker-2-fetcher-0", "reader"} <= {*askers}
+askers
+
+# %% [markdown]
+# Two brokers and your reader send the same kind of request. A follower adds its number, and the
+# offset from which it asks tells the leader what it has. So the leader knows how far each copy is.
+#
+# - **log end offset**: what the next record of *this copy* gets. Each replica has its own.
+# - **high watermark**: up to here *all in-sync replicas* have the log. Consumers get no further.
+# - **position**, **committed offset**: what a consumer reads next; where its group would go on.
+
+# %% [markdown]
+# Ten records are everywhere. Now broker 0 is frozen, and ten more are written with `acks=1`, so
+# that the leader acknowledges alone. How many of the ten does the reader get?
+
+# %% tags=["prediction"]
+my_marks = Prediction(None, "records")  # your number in the place of None
+my_marks
+
+# %%
+elect_the_first()
+start = cluster.topic(marks).partitions[0].end_offset
+with watch.during("pause", a_round, pause):
+    cluster.pause(0)
+    for number in range(start, start + 10):
+        writer.send(marks, value=b"mark %d" % number).get(timeout=5)
+    polled = reader.poll(timeout_ms=300)
+    frozen, position = cluster.copies(marks, 0), reader.position(place)
+    high_watermark = reader.end_offsets([place])[place]
+
+    wait_until(lambda: reader.end_offsets([place])[place] > start, timeout=15, what="more to read")
+    came_later = [record.offset for record in clients.records_until_end(reader)]
+    cluster.wait_for_isr(topic, 2)
+    steady.flush(timeout=30)
+behind = {
+    p: max(ends.values()) - ends[0] for p in range(13) if (ends := cluster.copies(topic, p).ends)
+}
+my_marks.against(sum(map(len, polled.values())))
+
+# %% tags=["A32", "B97"]
+assert frozen.ends == {0: start, 1: start + 10, 2: start + 10}
+assert high_watermark == position == start
+assert not polled
+
+names = {1: "broker 1, leader", 2: "broker 2", 0: "broker 0, frozen"}
+committed = cluster.group("office").offsets[marks, 0]
+places = {"position": position, "committed": committed}
+ends = {name: frozen[broker].log_end for broker, name in names.items()}
+ax = diagrams.offsets(ends, high_watermark, places)
+title = f"The log ends at {frozen[1].log_end}, a reader gets to {high_watermark}"
+ax.set_title(title)
+charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early. {title}.")
+
+# %% [markdown]
+# Acknowledged, on two disks, and not readable. Think of the opposite: suppose the reader had got
+# them, and the frozen broker were then made leader. The reader would know records that do not
+# exist. What is not safe must not be seen.
+#
+# It did not stay so. The leader waits for all *in-sync* replicas, and who keeps silent is taken off
+# that list. Then two brokers were left, both had everything, and the ten were handed out.
+
+# %% [markdown]
+# Two clocks watch a replica. The **controller** wants a heartbeat: without one for
+# `broker.session.timeout.ms` it *fences* the broker, which then leads nothing and is in sync with
+# nothing. The **leader** wants a follower to reach its log end within `replica.lag.time.max.ms`.
+# What runs out first decides. Let broker 0 go on, and compare its settings with the books.
+
+# %% tags=["A109", "B74", "B98"]
+assert came_later == list(range(start, start + 10))
+assert len(behind) == 13
+assert min(behind.values()) > 0  # the frozen copy lags in each of the 13
+with watch.during("resume", a_round, pause):
+    cluster.resume(0)
+    cluster.wait_for_isr(topic, 3)
+steady.flush(timeout=30)
+assert all(len({*cluster.copies(topic, p).ends.values()}) == 1 for p in range(13))  # no lag
+
+books = {
+    "replica.lag.time.max.ms": "30000",
+    "replica.fetch.wait.max.ms": "500",
+    "replica.socket.timeout.ms": "30000",
+    "replica.socket.receive.buffer.bytes": "65536",
+    "num.replica.fetchers": "1",
+    "min.insync.replicas": "1",
+    "unclean.leader.election.enable": "false",
+    "leader.imbalance.check.interval.seconds": "300",
+}
+real = cluster.broker_configs(0)
+assert {name: real[name].value for name in books} == books
+ours = {"broker.session.timeout.ms": 9_000, "broker.heartbeat.interval.ms": 2_000}
+ours |= {"replica.high.watermark.checkpoint.interval.ms": 5_000}
+{name: f"{default:,} by default, {real[name].value} here" for name, default in ours.items()}
+
+# %% [markdown]
+# ## Two brokers that believe they lead
+#
+# A frozen broker keeps silent. Worse is one that works and does not hear that another was made
+# leader. You cut broker 0 off from the others and from `steady`, and keep a line to it for one
+# producer with `acks=1`. Five records go to the lonely leader. Before you run the next cell: how
+# many of them are in the log when the network is whole again?
+
+# %%
+elect_the_first()
+loner = clients.producer(cluster.addresses[0], client_id="loner", acks=1, enable_idempotence=False)
+loner.send(topic, value=b"together", partition=1).get(timeout=10)  # now it knows the leader
+wait_until(lambda: cluster.copies(topic, 1).equal, timeout=10, what="three equal copies")
+with watch.during("cut", a_round, pause):
+    cluster.cut(0, clients=False)
+    cluster.gateway.cut(0, client_id="steady")
+    receipts = [loner.send(topic, value=b"alone", partition=1).get(timeout=5) for _ in range(5)]
+    alone = [receipt.offset for receipt in receipts]
+    cluster.wait_for_isr(topic, 2)
+    wait_until(
+        lambda: cluster.topic(topic).partitions[1].end_offset > alone[-1],
+        timeout=30,
+        what="the new leader to use the same offsets",
+    )
+    steady.flush(timeout=30)
+apart = cluster.copies(topic, 1)
+alone
+
+# %% [markdown]
+# Five acknowledgements, five offsets, and the new leader has given the same offsets to others. What
+# tells two records of one offset apart is the **leader epoch**. The controller counts it up with
+# each new leader, and a leader writes it into every batch. Beside each log lies a file,
+# `leader-epoch-checkpoint`: each epoch, and its first offset.
+
+# %%
+new_leader = cluster.topic(topic).partitions[1].leader
+epoch, fork = max(apart[new_leader].epochs.items())  # the newest, and where it begins
+assert epoch not in apart[0].epochs
+assert fork <= alone[0]
+apart
+
+# %% [markdown]
+# Up to the offset where the newest epoch begins, all logs are one. When broker 0 can speak again it
+# learns that it is a follower, and asks the leader: where does *my* last epoch end in *your* log?
+# Heal the network, and read in its log what it does with the answer.
+
+# %%
+with watch.during("heal", a_round, pause):
+    cluster.heal(0)
+    cluster.wait_for_isr(topic, 3)
+told = [line for line in cluster.logs(0, 20_000).splitlines() if f" {topic}-1 " in line]
+cut = [line for line in told if "Truncating partition" in line][-1]
+print(cut)
+
+# %% [markdown]
+# From left to right. *ReplicaFetcher replicaId=0*: broker 0, as a follower. *leaderId*: whom it
+# asked. *Truncating partition … offset*: it cuts its log there. *due to leader epoch … endOffset*:
+# because at the leader that epoch ends there. What stood behind it is gone, for ever.
+
+# %%
+assert all(part in cut for part in (f"offset={fork},", f"endOffset={fork})"))
+steady.flush(timeout=30)
+assert cluster.copies(topic, 1).equal  # the copies are one log again, the leader's
+witness.seek(TopicPartition(topic, 1), alone[0])
+assert b"alone" not in [one.value for one in clients.records_until_end(witness)]
+
+# %% [markdown]
+# None of the five. Each was acknowledged, and at its offset you read something else. A follower is
+# a copy of its leader, even where that means throwing records away. Those that waited for *all*
+# in-sync replicas are there, as you will count below. Lesson 05 is about this choice.
+
+# %% [markdown]
+# ## How many may fail?
+#
+# Three topics of ten records: one copy, on broker 0; two copies; three. Then broker 0 is killed. It
+# says no good-bye, so the controller must miss it first. How many seconds until partition 1 has a
+# leader?
+
+# %% tags=["prediction"]
+my_seconds = Prediction(None, "seconds")  # your number in the place of None
+my_seconds
+
+# %%
+safes = {copies: cluster.unused(f"copies-{copies}") for copies in (1, 2, 3)}
+for copies, name in safes.items():
+    admin.create_topics({name: {"assignments": {0: [0, 1, 2][:copies]}}})
+    cluster.wait_for_topic(name)
+    for number in range(10):
+        steady.send(name, value=b"%d" % number).get(timeout=10)
+
+# %%
+elect_the_first()
+with watch.during("kill", a_round, pause):
+    cluster.kill(0)
+    cluster.wait_for_isr(topic, 2)
+    steady.flush(timeout=30)
+my_seconds.against(watch.until_moved("kill", 1))
+
+
+# %%
+leaders = {copies: cluster.topic(name).partitions[0].leader for copies, name in safes.items()}
+assert leaders == {1: None, 2: 1, 3: 1}
+patient = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 1_500}
+only = clients.consumer(cluster, client_id="only", **patient)
+only.assign([TopicPartition(safes[1], 0)])
+assert list(only) == []
+
+# %% [markdown]
+# The topic with one copy has no leader. Its reader got nothing, *and no error*: it waits, as it
+# should. The records are on the disk of broker 0, and you will see them again.
+#
+# With n copies n - 1 brokers may fail, and the records are there. Controllers are different: a
+# majority must live, so three of them bear one failure and five bear two.
+
+# %% [markdown]
+# ## Four faults on one chart
+#
+# The same broker, the same load, four times; and three ways back. The watch noted who was named
+# leader, the ledger when each record was sent and acknowledged. What a client feels is the record
+# that waits longest. Before you run the next cell: what costs more, to leave or to come back?
+
+# %% tags=["A87", "B99", "C32", "R11", "R13", "R36"]
+from pyspark.sql import functions as F
+
+spark = spark_session()
+looks, sent = watch.frame(spark), ledger.frame(spark).where(F.col("partition").isin(moved))
+spans = looks.groupBy("during", "began").agg((F.col("began") + F.max("seconds")).alias("ended"))
+waits = (
+    sent.selectExpr("unix_micros(sent_at) / 1e6 AS s", "unix_micros(acknowledged_at) / 1e6 AS a")
+    .join(spans, F.col("s").between(F.col("began"), F.col("ended")))
+    .groupBy("during", "began")
+    .agg(F.max_by(F.struct("s", "a"), F.col("a") - F.col("s")).alias("longest"))
+    .selectExpr("during", "longest.s - began AS sent", "longest.a - began AS acknowledged")
+    .toPandas()
+)
+wait = dict(zip(waits.during, waits.acknowledged - waits.sent, strict=True))
+silent = min(wait[fault] for fault in ("pause", "cut", "kill"))
+assert watch.until_moved("stop", 1) < watch.until_moved("kill", 1)
+assert silent > max(wait[event] for event in ("stop", "restart", "resume", "heal"))
+
+verdict = ledger.verdict(cluster)
+assert (verdict.acknowledged, verdict.lost, verdict.duplicated) == (verdict.sent, [], [])
+
+ax = charts.failover(looks, waits.sort_values("during", key=lambda names: names.map(wait)))
+title = f"After a stop the longest wait is {wait['stop']:.1f} s, after a kill {wait['kill']:.1f} s"
+ax.set_title(title)
+charts.show(ax, f"Leader maps and in-sync replicas through faults and returns. {title}.")
+
+# %% [markdown]
+# To come back costs nobody anything. A stop tells the controller first, so the leaders move before
+# the process ends. In the other three everybody goes on naming broker 0, and sending to it, until
+# its session is over. To the controller all three are the same: silence. It cannot know whether a
+# broker is dead, frozen or cut off, so it does what is right for each: a new leader, and a new
+# epoch that shuts the old one out. Of the records that waited for all in-sync replicas none is
+# missing, and none is there twice.
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# Broker 0 is dead, and now broker 1 is stopped. The topic says `min.insync.replicas=2`: with
+# `acks="all"` there must be two copies at least. What does a producer hear, and from whom?
+
+# %% tags=["A15", "A90", "B109"]
+from kafka.errors import NotEnoughReplicasError
+
+if cluster.state(1) == "running":
+    cluster.stop(1)
+cluster.wait_for_isr(topic, 1)
+assert cluster.topic(safes[2]).partitions[0].leader is None  # two copies, two losses
+assert cluster.topic(safes[3]).records == 10  # three copies, two losses
+
+strict = clients.producer(cluster, client_id="strict", retries=0, enable_idempotence=False)
+try:
+    strict.send(topic, value=b"strict", partition=1).get(timeout=10)
+except NotEnoughReplicasError as error:
+    refusal = error
+print(refusal)
+print([line for line in cluster.logs(2, 5_000).splitlines() if "min.isr" in line][-1])
+
+scarce = cluster.topic(topic)
+assert all((one.isr, one.elr) == ([2], [1]) for one in scarce.partitions)
+scarce
+
+# %% [markdown]
+# The client hears *NotEnoughReplicas*; the log of the broker says it in full. *The size of the
+# current ISR : 1*: one replica is in sync, the leader. *insufficient to satisfy the min.isr
+# requirement of 2*: your setting. *live replica(s) broker.id are : Set(2)*: that one. Nothing was
+# written. With its default settings the producer would have tried again until its deadline.
+
+# %% [markdown]
+# The table has a new column, `eligible`: the **eligible leader replicas**, ELR. Below the minimum
+# nothing more is acknowledged with `acks="all"`. So broker 1, the last to leave, has every record
+# that was promised to be safe, and may lead without loss. Broker 0 left earlier, when two others
+# went on without it, and is not on the list. Bring it back all the same.
+
+# %% tags=["R15"]
+cluster.restart(0)
+cluster.wait_for_isr(topic, 2)
+cluster.wait_for_leader(safes[1], 0)
+only.seek_to_beginning()
+assert len(list(only)) == 10  # never lost; out of reach for as long as its broker was away
+assert strict.send(topic, value=b"strict", partition=1).get(timeout=10).offset > 0
+
+# %% [markdown]
+# ## Try it
+#
+# Everything above was arranged. Do it by hand now: the panel has a button for each fault, and shows
+# who leads and who is in sync. Press one and say what will move before it does.
+
+# %%
+from kafkalab import panel
+
+panel.show(cluster)
+
+# %% [markdown]
+# - Freeze brokers 0 and 2 while `marks` is written. What is the high watermark, and who may lead?
+# - Set `min.insync.replicas` to 3 and stop broker 0. What do producers hear, and what consumers?
+# - Let `loner` send with `acks="all"`. What does it hear, and when?
+
+# %% [markdown]
+# ## What you saw
+
+# %%
+from IPython.display import Markdown
+
+waited = ", ".join(f"{fault} {seconds:.1f} s" for fault, seconds in wait.items())
+Markdown(f"""
+- The first in-sync broker of the list takes over. {len(predicted)} leaders were predicted,
+  {len(moved)} moved, and {led_again} came back before an election.
+- With a frozen follower the log ended at {frozen[1].log_end} and a reader got to {high_watermark}:
+  the high watermark waits for all in-sync replicas.
+- Two leaders gave out the offsets {alone[0]} to {alone[-1]}. Epoch {epoch} began at {fork}, so
+  broker 0 cut its log there, and {len(alone)} acknowledged records were gone.
+- The longest waits: {waited}. Of {len(verdict.acknowledged):,} records with `acks="all"`
+  {len(verdict.lost)} were lost and {len(verdict.duplicated)} doubled.
+""")
+
+# %%
+cluster.close()
