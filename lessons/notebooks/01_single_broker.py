@@ -257,7 +257,7 @@ after.offset
 files = spark.createDataFrame(samples, "seconds double, segment long, bytes long")
 ax = charts.files_over_time(files, marks=marks)
 ax.set_title(f"Time took offsets 0 to {deleted - 1}, size up to {by_size - 1}, then all")
-charts.show(ax, f"The segment files while 900 records came and went. {ax.get_title()}.")
+charts.show(ax, f"The segment files while 900 records came and went. {ax.get_title('left')}.")
 
 # %% [markdown]
 # ## Who remembers how far you have read?
@@ -306,7 +306,7 @@ assert (end, committed) == (12, {"a": 6, "b": 9}), "Group a read on. Fill the or
 
 ax = charts.offsets_line(end, committed)
 ax.set_title(f"Producer at {end}, group a at {committed['a']}, group b at {committed['b']}")
-charts.show(ax, f"One partition as a line of offsets. {ax.get_title()}.")
+charts.show(ax, f"One partition as a line of offsets. {ax.get_title('left')}.")
 
 # %% [markdown]
 # Every order is there for everyone, in the order of sending, and each group has a number of its

@@ -175,7 +175,9 @@ lines = [f"none:java {number}" for number in range(300)]
 lines += [f"{rider.decode()}:java" for rider in riders[:500]]
 options = "--bootstrap-server {bootstrap} --reader-property parse.key=true "
 options += "--reader-property key.separator=: --reader-property null.marker=none "
-cluster.tool("kafka-console-producer", *options.split(), "--topic", calls, stdin="\n".join(lines))
+by_java = cluster.tool(
+    "kafka-console-producer", *options.split(), "--topic", calls, stdin="\n".join(lines)
+)
 
 # %% tags=["A20", "B76"]
 from pyspark.sql import functions as F
@@ -191,7 +193,7 @@ used = {row.client: row.used for row in spread}
 assert used == {"java": 1, "kafka-python": 6, "sticky": 1}
 ax = charts.records_per_partition(loose, by="client")
 ax.set_title(f"300 records without a key: {used['kafka-python']} partitions or {used['java']}")
-charts.show(ax, f"{ax.get_title()}. kafka-python fills all alike, the other two fill one each.")
+charts.show(ax, f"{ax.get_title('left')}. Only kafka-python fills all alike.")
 
 # %% [markdown]
 # With keys Java agrees about every one. Not every client does: librdkafka, on which many others are
@@ -261,7 +263,7 @@ assert across > 0 == inside
 ax = charts.scatter_by_class(arrivals, x="arrived", y="sent", by="partition")
 ax.set(xlabel="place in the order of arrival", ylabel="place in the order of sending")
 ax.set_title(f"{across} steps back across partitions, {inside} inside one")
-charts.show(ax, f"{ax.get_title()}. Within a partition the points rise; between two they fall.")
+charts.show(ax, f"{ax.get_title('left')}. Inside one the points only rise.")
 
 # %% [markdown]
 # Follow one colour: it only rises. A broker appends what comes to a partition in the order in which
@@ -296,12 +298,12 @@ my_movers
 # %%
 growing = new_topic("growing", 6)
 older = clients.producer(cluster, client_id="older")
-before = send_each(growing, older, b"before")
+before = send_each(growing, older, b"first ride")
 clients.admin(cluster).create_partitions({growing: 8})
 cluster.wait_for_topic(growing)
 
 newer = clients.producer(cluster, client_id="newer")
-after = send_each(growing, newer, b"after")
+after = send_each(growing, newer, b"next ride")
 assert all(after[rider] == partition_of(rider, 8) for rider in riders)
 movers = [rider for rider in riders if after[rider] != before[rider]]
 late = older.send(growing, key=movers[0], value=b"late").get(timeout=10).partition
@@ -319,7 +321,7 @@ homes = moved.groupBy("key").agg(F.countDistinct("partition").alias("homes"))
 assert homes.where("homes = 2").count() == len(movers) > keys / 2
 ax = charts.records_per_partition(moved.where("ride <> 'late'"), by="ride")
 ax.set_title(f"Two partitions more, and {len(movers):,} of {keys:,} keys have moved")
-charts.show(ax, f"{ax.get_title()}. The first rides lie in six partitions, the next in eight.")
+charts.show(ax, f"{ax.get_title('left')}. First rides lie in six, the next in eight.")
 
 # %% [markdown]
 # And the first producer? The last line but one let it send one more ride, of a rider who had moved,
@@ -360,7 +362,7 @@ fullest = counts.agg(F.max("count")).first()[0] / 10
 assert fullest == shares[6] >= shares[600] >= 60 > salted
 ax = charts.records_per_partition(counts, records="count")
 ax.set_title(f"One of 41 shops puts {fullest:.0f} % of all orders into one partition")
-charts.show(ax, f"{ax.get_title()}. The other five share the rest.")
+charts.show(ax, f"{ax.get_title('left')}. The other five share the rest.")
 
 # %% [markdown]
 # A hundred times the partitions, and still more than half in one: a key cannot be split, so more
@@ -512,7 +514,7 @@ ax.set_title(f"The producer is ahead: of 32 records, {lag['bills']} are still to
 charts.show(
     ax,
     f"Three partitions as rows of offsets. The first holds 12 records; one group reads offset 9 "
-    f"next, the other offset 6. {ax.get_title()}.",
+    f"next, the other offset 6. {ax.get_title('left')}.",
 )
 
 # %% [markdown]
