@@ -160,13 +160,13 @@ assert found == {(key, b"hello %d" % key) for key in sent}
 
 way = F.regexp_extract("identity", r"(.*) \d+", 1).alias("way")
 waits = ledger.frame(spark).select("latency_ms", way)
-half = dict(waits.groupBy("way").agg(F.median("latency_ms")).collect())
+half = dict(waits.groupBy("way").agg(F.round(F.median("latency_ms"), 1)).collect())
 my_wait.against(half["all, then wait"])
 
 # %%
 ax = charts.latency_distribution(waits, by="way")
 title = f"All at once took {together / single:.0%} of the time; half of the records waited"
-ax.set_title(f"{title} {half['all, then wait']:.1f} ms, not {half['one by one']:.1f}")
+ax.set_title(f"{title} {half['all, then wait']} ms, not {half['one by one']}")
 charts.show(ax, f"{title} {half}. Three curves, for three ways of sending; two lie together.")
 
 # %% [markdown]
@@ -269,25 +269,26 @@ my_linger
 pairs = list(itertools.product((0, 20, 200), (0, 1_024, 65_536)))
 trickle, pace, trickled, kept = new_topic("trickle", len(pairs)), threading.Event(), Ledger(), {}
 for partition, (linger, size) in enumerate(pairs):
-    sender = clients.producer(cluster, "sender", linger_ms=linger, batch_size=size)
+    settings = {"linger_ms": linger, "batch_size": size, "delivery_timeout_ms": 30_000}
+    sender = clients.producer(cluster, "sender", **settings)
     for number in range(records):
         future = sender.send(trickle, value=bytes(100), partition=partition)
         trickled.sent(f"{linger} {size} {number}", future)
         pace.wait(0.001)  # nobody sets it
-    trickled.settle()
+    trickled.settle(timeout=30)
     kept[linger, size] = sender.metrics()["producer-metrics"]
-
-medians = trickled.frame(spark).groupBy("partition").agg(F.median("latency_ms")).collect()
+measures = [measure("latency_ms") for measure in (F.median, F.min, F.max)]
+found = trickled.frame(spark).groupBy("partition").agg(*measures).collect()
+waited, least, most = ({pairs[row[0]]: row[n] for row in found} for n in (1, 2, 3))
 company = {pair: records / len(cluster.batches(trickle, n)) for n, pair in enumerate(pairs)}
-waited = {pairs[partition]: ms for partition, ms in medians}
-rows = [(*pair, company[pair], waited[pair]) for pair in pairs]
-assert company[0, 1_024] < company[200, 65_536]
-assert waited[0, 65_536] < waited[200, 65_536]
-assert waited[0, 65_536] < waited[0, 0]  # alone, each waits for the answer to the one before
+rows = [(*pair, round(company[pair], 1), round(waited[pair], 1)) for pair in pairs]
 assert company[0, 0] == company[200, 0] == 1  # no room for a second one: no batching
+assert company[0, 1_024] < company[200, 65_536]
+assert least[0, 65_536] < 200 <= most[200, 65_536]
+assert waited[0, 65_536] < waited[0, 0]  # alone, each waits for the answer to the one before
 for pair in pairs:  # what the producer counted is what lies in the files
     assert abs(kept[pair]["records-per-request-avg"] / company[pair] - 1) < 0.1
-assert kept[0, 65_536]["record-queue-time-avg"] < kept[200, 65_536]["record-queue-time-avg"]
+assert all(kept[n, 65_536]["record-queue-time-avg"] >= n / 1000 for n in (0, 20, 200))
 slow = waited[200, 65_536]
 my_linger.against(slow)
 
@@ -327,29 +328,29 @@ import random
 pick, names = random.Random(3).choice, (b"IBM", b"SUN", b"GOOG", b"INEL", b"UBER")
 form = b'{"dollars": %d, "cents": %d, "name": "%s"}'
 quotes = [form % (pick(range(50, 100)), pick(range(100)), pick(names)) for _ in range(1_000)]
-choices = list(itertools.product((None, "gzip", "snappy", "lz4", "zstd"), (1_024, 65_536)))
+codecs = ("none", "gzip", "snappy", "lz4", "zstd")
+choices = list(itertools.product(codecs, (1_024, 65_536, 65_536)))
 packed, rows, pressed = new_topic("packed", len(choices)), [], {}
 for partition, (codec, size) in enumerate(choices):
-    settings = {"compression_type": codec, "batch_size": size, "linger_ms": 100}
-    sender = clients.producer(cluster, "packer", **settings)
+    settings = {"compression_type": None if codec == "none" else codec, "linger_ms": 100}
+    sender = clients.producer(cluster, "packer", batch_size=size, **settings)
     for quote in quotes:
         sender.send(packed, value=quote, partition=partition)
     began = time.perf_counter()
     sender.flush(timeout=10)
-    pressed[codec or "none"] = round((time.perf_counter() - began) * 1000, 1)
-    batches = cluster.batches(packed, partition)
-    assert {batch.codec for batch in batches} == {codec or "none"}
-    label = f"batches of {size:,} bytes"
-    rows.append((codec or "none", label, sum(batch.bytes for batch in batches) / len(quotes)))
-
+    ms = round((time.perf_counter() - began) * 1000, 1)
+    pressed[codec, size] = min(ms, pressed.get((codec, size), ms))
+    batches, label = cluster.batches(packed, partition), f"batches of {size:,} bytes"
+    assert {batch.codec for batch in batches} == {codec}
+    rows.append((codec, label, sum(batch.bytes for batch in batches) / len(quotes)))
 consumer = clients.consumer(cluster, packed, auto_offset_reset="earliest")
 unpacked = sorted((r.partition, r.offset, r.value) for r in clients.records_until_end(consumer))
-assert [value for _, _, value in unpacked] == quotes * len(choices)  # the same, ten times
+assert [value for _, _, value in unpacked] == quotes * len(choices)  # all the same
 sizes = spark.createDataFrame(rows, "codec string, batches string, bytes double")
-pressed  # milliseconds from the flush of a large batch to its acknowledgement
+{codec: pressed[codec, 65_536] for codec in codecs}  # milliseconds of the shorter flush
 
 # %% tags=["A126", "A127"]
-table = sizes.groupBy("codec").pivot("batches").sum("bytes").toPandas().set_index("codec")
+table = sizes.groupBy("codec").pivot("batches").avg("bytes").toPandas().set_index("codec")
 small, large = (table[name].drop("none") / table[name]["none"] for name in table)
 assert [(large <= small).all(), (small < 1).all()] == [True, True]
 title = f"The best codec leaves {small.min():.0%} in small batches, {large.min():.0%} in large ones"
@@ -359,8 +360,8 @@ charts.show(ax, f"{title}. Bytes of a record by codec and size of the batch: {ro
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more. So codec and batch size belong
 # together, and the wait for company pays twice. The price stands above the chart: packing takes
-# time, and every record of the batch waits for it. (This client always runs gzip at its strongest
-# level, 9; Java's lets you choose.)
+# milliseconds, and each record of the batch waits for them. On a slow network fewer bytes give
+# them back. (This client always runs gzip at its strongest level, 9; Java's lets you choose.)
 
 # %% [markdown]
 # The broker stores a batch as your producer made it, and a consumer unpacks it. Unless the topic
@@ -689,9 +690,9 @@ Markdown(f"""
 - A record waits in the memory of your program until its batch leaves. {gone} of 90 had left, a
   bound of 64 let in {len(accepted)}, and a kill after {len(said)} records kept {kept_of_killed}.
 - All at once took {together / single:.0%} of the time, and half of the records waited
-  {half["all, then wait"]:.1f} ms instead of {half["one by one"]:.1f}. Company for
+  {half["all, then wait"]} ms instead of {half["one by one"]}. Company for
   {company[200, 65_536]:.0f} cost {slow:.0f} ms; the best codec left {large.min():.0%} of the bytes.
-  A flush of a thousand records took {pressed["none"]} ms, packed with gzip {pressed["gzip"]} ms.
+  A flush of a thousand records took {pressed["none", size]} ms, with gzip {pressed["gzip", size]}.
 - `flush` came back without a word on {len(failed)} failure. Each future knew of its own.
 - An acknowledgement is the first moment at which a record is more than a wish. What it is worth,
   and which of the brokers gave it, is the question of lesson 05.
