@@ -13,7 +13,7 @@
 
 # %% tags=["parameters"]
 records = 200  # for each way of sending
-hold_ms = 1_500  # how long the network holds a request back where a cell asks for it
+hold_ms = 2_000  # how long the network holds a request back where a cell asks for it
 
 # %%
 from kafkalab import Cluster, Ledger, Prediction, charts, clients, spark_session, wait_until
