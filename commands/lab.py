@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kafkalab import aot, copies, jars
+from kafkalab import aot, copies, jars, kernel
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
@@ -82,15 +82,11 @@ def _free(port: int) -> bool:
 
 def check_kernel() -> None:
     """A notebook must run in this Python, and not in one that another project registered."""
-    from jupyter_client.manager import KernelManager
-
-    manager = KernelManager(kernel_name="python3")
-    program = Path(manager.format_kernel_cmd()[0])
-    # Not resolved: the programs of two environments are often links to the same one.
-    if program.parent != Path(sys.executable).parent:
+    found = kernel.kernel()
+    if not found.is_ours:
         raise CourseError(
-            f"Notebooks would run in {program}, which is not the Python of the course.",
-            f"The kernel description in {manager.kernel_spec.resource_dir} says so.",
+            f"Notebooks would run in {found.program}, which is not the Python of the course.",
+            f"The kernel description in {found.described_in} says so.",
             f"Write the course's own: {sys.executable} -m ipykernel install --sys-prefix",
         )
 

@@ -11,18 +11,17 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import psutil
 
 from kafkalab import compose, jars, java, places, slot
+from kafkalab import kernel as kernels
 from kafkalab.errors import CourseError
 
 Level = Literal["good", "note", "bad"]
@@ -128,21 +127,12 @@ def client() -> Finding:
 
 def kernel() -> Finding:
     """Whether the kernel that JupyterLab offers as `python3` is this Python."""
-    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
-
-    try:
-        command = KernelSpecManager().get_kernel_spec("python3").argv[0]
-    except NoSuchKernel:
-        command = "no Python at all"
-    # A bare name stands for the Python that runs JupyterLab. Resolving a path would follow the
-    # link of a virtual environment out of it.
-    if Path(command).is_absolute() and Path(command).parent == Path(sys.executable).parent:
-        command = "python"
-    if not re.fullmatch(r"python[\d.]*", command):
+    found = kernels.kernel()
+    if not found.is_ours:
         return Finding(
             "kernel",
             "bad",
-            f"notebooks would run with {command}",
+            f"notebooks would run with {found.program}",
             f"The course's packages are installed for {sys.executable}.",
             "Start JupyterLab with ./course lab, or choose the course's kernel in its menu.",
         )
