@@ -11,7 +11,7 @@ from pathlib import Path
 from python_on_whales import DockerClient
 
 from kafkalab import places
-from kafkalab.compose import Description, Service, setting_variable
+from kafkalab.compose import Service, setting_variable
 from kafkalab.engine import ToolResult, docker_files, tools
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
@@ -24,9 +24,9 @@ from kafkalab.engine.docker_owned import (
     remove_all,
     remove_until_gone,
 )
+from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
 from kafkalab.gateway import routes
-from kafkalab.slot import Slot
 from kafkalab.wait import wait_until
 
 __all__ = ["DockerEngine", "clean"]
@@ -42,35 +42,27 @@ ENDINGS = {
 }
 
 
-class DockerEngine:
+class DockerEngine(Services):
     """See `kafkalab.engine.Engine`."""
 
     name = "docker"
 
-    def __init__(
-        self,
-        description: Description,
-        slot: Slot,
-        settings: dict[str, str],
-        behind_gateway: bool = False,
-    ) -> None:
-        self.description = description.with_settings(settings)
-        self.slot = slot
-        self._settings = settings
+    def __post_init__(self) -> None:
+        super().__post_init__()
         # Variable of docker-compose.yml -> port of this machine that leads into the container.
-        self._ports = dict(slot.ports)
-        if behind_gateway:
-            known = {route.listen: route.target for route in routes.read(slot.folder)}
+        self._ports = dict(self.slot.ports)
+        if self.behind_gateway:
+            known = {route.listen: route.target for route in routes.read(self.slot.folder)}
             self._ports = {
-                name: known.get(port) or slot.internal_port(f"{name} behind the gateway")
-                for name, port in slot.ports.items()
+                name: known.get(port) or self.slot.internal_port(f"{name} behind the gateway")
+                for name, port in self.slot.ports.items()
             }
         repository = places.repository()
         self._docker = Docker(
             DockerClient(
-                compose_files=[repository / "docker-compose.yml", slot.folder / OVERRIDE],
-                compose_profiles=[description.profile],
-                compose_project_name=slot.project,
+                compose_files=[repository / "docker-compose.yml", self.slot.folder / OVERRIDE],
+                compose_profiles=[self.description.profile],
+                compose_project_name=self.slot.project,
                 compose_project_directory=repository,
             ),
             self._ports,
@@ -245,7 +237,7 @@ class DockerEngine:
 
     def _extra(self, service: Service) -> dict[str, str]:
         """What the environment of a service has beyond docker-compose.yml."""
-        extra = {setting_variable(name): str(value) for name, value in self._settings.items()}
+        extra = {setting_variable(name): str(value) for name, value in self.settings.items()}
         # Behind a gateway the port that is published is not the one that clients are told.
         told = "KAFKA_ADVERTISED_LISTENERS"
         if self._ports != self.slot.ports and told in service.environment:

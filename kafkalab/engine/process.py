@@ -16,35 +16,27 @@ from pathlib import Path
 
 import psutil
 
-from kafkalab.compose import Description, Service
+from kafkalab.compose import Service
 from kafkalab.engine import ToolResult, java_command, storage, tools
 from kafkalab.engine import properties as property_files
+from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
 from kafkalab.gateway.routes import Route
-from kafkalab.slot import Slot
 from kafkalab.wait import WaitTimeout, wait_until
 
 IMAGE = "apache/kafka"
 
 
-class ProcessEngine:
+class ProcessEngine(Services):
     """See `kafkalab.engine.Engine`."""
 
     name = "process"
 
-    def __init__(
-        self,
-        description: Description,
-        slot: Slot,
-        settings: dict[str, str],
-        behind_gateway: bool = False,
-    ) -> None:
-        self.description = description.with_settings(settings)
-        self.slot = slot
-        self._behind_gateway = behind_gateway
+    def __post_init__(self) -> None:
+        super().__post_init__()
         # Our own children: polling them is what makes the system forget the dead ones.
         self._children: dict[int, subprocess.Popen[bytes]] = {}
-        for service in description.services:
+        for service in self.description.services:
             if not service.image.startswith(f"{IMAGE}:") or service.command:
                 raise CourseError(
                     f"The service {service.name} cannot run as a process of this machine.",
@@ -208,7 +200,7 @@ class ProcessEngine:
 
     def _prepare(self, service: Service) -> None:
         properties = property_files.translate(service.environment)
-        if self._behind_gateway:
+        if self.behind_gateway:
             properties = property_files.advertise_all(properties, service)
         properties = property_files.localise(
             properties,
@@ -224,7 +216,7 @@ class ProcessEngine:
 
     def _bind(self, service: str, port: int) -> int:
         """Where a node listens on 127.0.0.1: at a port of its own behind a gateway."""
-        if self._behind_gateway:
+        if self.behind_gateway:
             return self.slot.internal_port(f"{service}:{port} behind the gateway")
         return self._port(service, port)
 
