@@ -175,6 +175,17 @@ class Observed(ABC):
             not_yet=UNSETTLED,
         )
 
+    def wait_for_setting(self, name: str, value: str, timeout: float = 15) -> None:
+        """Until this setting has this value on every broker, after a change in the running ones."""
+        wait_until(
+            lambda: all(self.broker_configs(b)[name].value == value for b in self.brokers),
+            timeout=timeout,
+            what=f"{name}={value} on every broker",
+            seen=lambda: "; ".join(
+                f"broker {b}: {self.broker_configs(b)[name].value}" for b in self.brokers
+            ),
+        )
+
     def wait_for_group(
         self,
         group: str,

@@ -13,18 +13,24 @@ the time: 1.12, 0.93 and 1.16. So the hop costs less than such a measurement var
 from __future__ import annotations
 
 import difflib
+import importlib
 import subprocess
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from kafkalab.errors import CourseError
 from kafkalab.gateway import orders, routes
-from kafkalab.gateway.faults import CUT, DELAY, DROP, THROTTLE
+from kafkalab.gateway.faults import CUT, DELAY, DROP, HOLD, THROTTLE
 from kafkalab.gateway.routes import CLIENTS, NODES, Route
 from kafkalab.gateway.seen import Frame, Frames
+from kafkalab.wait import wait_until
 
 __all__ = ["Frame", "Frames", "Gateway", "Route"]
+
+# The parts of kafka.protocol in which kafka-python keeps its messages.
+MESSAGES = ("producer", "consumer", "metadata", "admin")
 
 
 class Gateway:
@@ -130,6 +136,28 @@ class Gateway:
         """
         self._rule(DROP, broker, apis, client_id, between, amount=count, silent=silent, after=after)
 
+    def hold_requests(
+        self,
+        *apis: str,
+        count: int = 1,
+        broker: int | None = None,
+        client_id: str | None = None,
+        between: str = CLIENTS,
+    ) -> None:
+        """Keep the next `count` requests here: they left the client and are not at the broker yet.
+
+        Their connections stay open without a word, until the client gives up or `heal` resets
+        them. What is held arrives with `release`, and never if `heal` comes first.
+        """
+        self._rule(HOLD, broker, apis, client_id, between, amount=count)
+
+    def release(self) -> list[Any]:
+        """Deliver what was held, however late; the brokers' answers, as kafka-python reads them.
+
+        The clients do not get them: nobody waits for them any more.
+        """
+        return [_answer(*line) for line in self._order("release")]
+
     # --- Records -------------------------------------------------------------------------------
 
     def frames(
@@ -158,6 +186,43 @@ class Gateway:
     def clear(self) -> None:
         """Forget the frames seen so far."""
         self._order("clear")
+
+    def wait_for_request(self, api: str, *, client_id: str, timeout: float = 10) -> None:
+        """Until such a request has come since `clear`, whatever becomes of it."""
+        wait_until(
+            lambda: self.frames(api, client_id=client_id),
+            timeout=timeout,
+            what=f"a {api} request of {client_id}",
+        )
+
+    def wait_for_retries(
+        self, client_id: str, brokers: Collection[int], timeout: float = 10
+    ) -> None:
+        """Until a producer has sent again all that it sent to these brokers since `clear`.
+
+        One that got no answer opens a new connection first. That shows already where the broker
+        stands still, and counts.
+        """
+        silent = set(brokers)
+
+        def retried() -> bool:
+            sent: Counter[tuple[int, int]] = Counter()
+            again = set()
+            for frame in self.frames(client_id=client_id):
+                sent.update((frame.broker, batch.checksum) for batch in frame.batches)
+                if frame.api == "ApiVersions":
+                    again.add(frame.broker)
+            once = {broker for (broker, _), times in sent.items() if times == 1}
+            silent.clear()
+            silent.update(set(brokers) - again - ({broker for broker, _ in sent} - once))
+            return not silent
+
+        wait_until(
+            retried,
+            timeout=timeout,
+            what=f"the producer {client_id} to ask again",
+            seen=lambda: f"it has not asked {', '.join(map(str, sorted(silent)))} again",
+        )
 
     def close(self) -> None:
         """End its process; only who started it can."""
@@ -201,6 +266,15 @@ class Gateway:
 
     def _order(self, do: str, **fields: Any) -> list[Any]:
         return orders.give(self._folder, do, **fields)
+
+
+def _answer(api: int, version: int, frame: str) -> Any:
+    from kafka.protocol.api_key import ApiKey
+
+    name = f"{ApiKey(api).name}Response"
+    modules = [importlib.import_module(f"kafka.protocol.{part}") for part in MESSAGES]
+    kind = next(getattr(module, name) for module in modules if hasattr(module, name))
+    return kind.decode(bytes.fromhex(frame), version, header=True, framed=True)
 
 
 def _keys(api: str | Iterable[str] | None) -> list[int] | None:

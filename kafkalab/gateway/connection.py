@@ -10,7 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from kafkalab.gateway import framing
+from kafkalab.gateway import framing, produced
 from kafkalab.gateway.end import End
 from kafkalab.gateway.faults import OWN
 from kafkalab.gateway.routes import NODES, Route
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 class Exchange:
     """A request and what became of it."""
 
-    __slots__ = ("answered", "begun", "connection", "outcome", "reply", "request", "size")
+    __slots__ = (
+        *("answered", "batches", "begun", "connection", "outcome", "reply", "request", "size"),
+    )
 
-    def __init__(self, connection: int, request: framing.Request, size: int) -> None:
+    def __init__(self, connection: int, request: framing.Request, frame: bytes) -> None:
         self.connection = connection
         self.request = request
-        self.size = size
+        self.size = len(frame)
+        self.batches = produced.batches(frame, request)
         self.begun = time.time()
         self.outcome = "open"
         self.reply: int | None = None
@@ -105,12 +108,17 @@ class Connection:
         self.client_ids.add(request.client_id)
         if self.source is None and self.route.between == NODES:
             self.source = framing.node(request.client_id)
-        exchange = Exchange(self.number, request, len(frame))
+        exchange = Exchange(self.number, request, frame)
         if request.client_id != OWN:
             self._server.record(self.route, self.source, exchange)
         if self._server.faults.forbids(self.route, self.source, request):
             exchange.outcome = "refused"
             self.end(reset=True)
+            return
+        if self._server.faults.holds(self.route, request):
+            exchange.outcome = "held"
+            self._server.hold(self.route, frame, exchange)
+            self.mute()
             return
         if request.acks == 0:
             exchange.outcome = "unasked"
@@ -134,7 +142,7 @@ class Connection:
         faults, request = self._server.faults, exchange.request
         if self._mute:
             exchange.outcome = "lost"
-        elif request.client_id != OWN and (rule := faults.drops(self.route, request)):
+        elif rule := faults.drops(self.route, request):
             exchange.outcome = "dropped"
             if rule.silent:
                 self.mute()

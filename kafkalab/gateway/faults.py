@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from kafkalab.gateway.framing import Request
 from kafkalab.gateway.routes import NODES, Route
 
-CUT, DELAY, THROTTLE, DROP = "cut", "delay", "throttle", "drop"
+CUT, DELAY, THROTTLE, DROP, HOLD = "cut", "delay", "throttle", "drop", "hold"
 # The course's own questions about a cluster (kafkalab.wire) are neither slowed nor recorded.
 OWN = "kafkalab"
 
@@ -19,7 +19,8 @@ OWN = "kafkalab"
 class Rule:
     """One fault. What is None concerns all.
 
-    `amount`: seconds of a delay, bytes per second of a throttle, answers left to drop.
+    `amount`: seconds of a delay, bytes per second of a throttle, answers left to drop, requests
+    left to hold.
     """
 
     kind: str
@@ -90,8 +91,17 @@ class Faults:
 
     def drops(self, route: Route, request: Request) -> Rule | None:
         """The rule by which this answer does not reach its client; it counts."""
+        return self._counts(DROP, route, request)
+
+    def holds(self, route: Route, request: Request) -> Rule | None:
+        """The rule by which this request does not reach its broker yet; it counts."""
+        return self._counts(HOLD, route, request)
+
+    def _counts(self, kind: str, route: Route, request: Request) -> Rule | None:
+        if request.client_id == OWN:
+            return None
         for rule in self.rules:
-            if rule.kind != DROP or rule.amount <= 0 or not rule.fits(route, request):
+            if rule.kind != kind or rule.amount <= 0 or not rule.fits(route, request):
                 continue
             if rule.after > 0:
                 rule.after -= 1

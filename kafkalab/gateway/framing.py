@@ -3,7 +3,8 @@
 A frame is four bytes of length and as many bytes more. A request begins with its API, version,
 correlation id and client id, at places that no version has changed. Bodies are not decoded, with
 one exception: for some APIs the first field is the name that the request is about (a transactional
-id, a group), and a produce request tells right after it which acknowledgement it wants.
+id, a group), and a produce request tells right after it which acknowledgement it wants. What such
+a request carries is read in kafkalab/gateway/produced.py.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def request(frame: bytes) -> Request:
     """Read a whole frame that came from a client."""
     try:
         api, version, correlation = HEADER.unpack_from(frame, 4)
-        client_id, place = _string(frame, 12)
+        client_id, place = string(frame, 12)
     except UNREADABLE:
         return Request()
     try:
@@ -108,30 +109,33 @@ def _names(
     if api == PRODUCE:
         name = None
         if version >= PRODUCE_NAMES_TRANSACTION:
-            name, place = _first_string(frame, place, version >= PRODUCE_FLEXIBLE)
+            name, place = first_string(frame, place, version >= PRODUCE_FLEXIBLE)
         return SHORT.unpack_from(frame, place)[0], name, None
     if api == ADD_PARTITIONS and version >= ADD_PARTITIONS_BATCHED:
         return None, None, None
     if api in TRANSACTIONAL:
-        return None, _first_string(frame, place, version >= TRANSACTIONAL[api])[0], None
+        return None, first_string(frame, place, version >= TRANSACTIONAL[api])[0], None
     if api in GROUP:
-        return None, None, _first_string(frame, place, version >= GROUP[api])[0]
+        return None, None, first_string(frame, place, version >= GROUP[api])[0]
     return None, None, None
 
 
-def _first_string(frame: bytes, place: int, flexible: bool) -> tuple[str | None, int]:
+def first_string(frame: bytes, place: int, flexible: bool) -> tuple[str | None, int]:
+    """The string at the beginning of a body; `place` is behind the client id."""
     if not flexible:
-        return _string(frame, place)
-    count, place = _varint(frame, place)
+        return string(frame, place)
+    count, place = varint(frame, place)
     for _ in range(count):  # tagged fields, which end the header
-        _, place = _varint(frame, place)
-        size, place = _varint(frame, place)
+        _, place = varint(frame, place)
+        size, place = varint(frame, place)
         place += size
-    size, place = _varint(frame, place)
-    return (None, place) if size == 0 else _text(frame, place, size - 1)
+    return string(frame, place, flexible)
 
 
-def _string(frame: bytes, place: int) -> tuple[str | None, int]:
+def string(frame: bytes, place: int, flexible: bool = False) -> tuple[str | None, int]:
+    if flexible:
+        size, place = varint(frame, place)
+        return (None, place) if size == 0 else _text(frame, place, size - 1)
     (size,) = SHORT.unpack_from(frame, place)
     return (None, place + 2) if size < 0 else _text(frame, place + 2, size)
 
@@ -142,7 +146,7 @@ def _text(frame: bytes, place: int, size: int) -> tuple[str, int]:
     return frame[place : place + size].decode(), place + size
 
 
-def _varint(frame: bytes, place: int) -> tuple[int, int]:
+def varint(frame: bytes, place: int) -> tuple[int, int]:
     value = shift = 0
     while shift < 35:
         byte = frame[place]

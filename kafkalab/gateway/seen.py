@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import functools
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafkalab import tables
+from kafkalab.gateway.produced import SentBatch
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +24,10 @@ class Frame:
 
     `outcome` is `answered`; `unasked` (a produce request with acks=0 wants no answer); `open` (no
     answer yet); `lost` (its connection ended before); `dropped` (the answer was withheld on order);
-    `refused` (the request itself was not handed on).
+    `refused` (the request itself was not handed on); `held` (it waits at the gateway) and then
+    `late` (the broker has it, its client did not wait for it).
+
+    `batches` are the heads of what a produce request carries.
 
     `source` is the node that sent it, for what nodes send to each other.
     """
@@ -45,11 +49,18 @@ class Frame:
     acks: int | None
     transactional_id: str | None
     group: str | None
+    batches: tuple[SentBatch, ...] = ()
 
     @classmethod
     def of(cls, line: list[Any]) -> Frame:
         """From a line of the gateway's process."""
-        return cls(*line[:5], _names().get(line[4], f"API {line[4]}"), *line[5:])
+        *fields, batches = line
+        return cls(
+            *fields[:5],
+            _names().get(fields[4], f"API {fields[4]}"),
+            *fields[5:],
+            tuple(SentBatch(*batch) for batch in batches),
+        )
 
     @property
     def ms(self) -> float | None:
@@ -64,12 +75,28 @@ class Frames(list[Frame]):
         """One row for each frame, times as timestamps in UTC."""
         import pandas
 
-        names = list(Frame.__dataclass_fields__)
-        table = pandas.DataFrame([asdict(frame) for frame in self], columns=names)
+        names = [name for name in Frame.__dataclass_fields__ if name != "batches"]
+        rows = [[getattr(frame, name) for name in names] for frame in self]
+        table = pandas.DataFrame(rows, columns=names)
         table["ms"] = [frame.ms for frame in self]
         for name in ("requested", "answered"):
             table[name] = pandas.to_datetime(table[name].astype(float), unit="s", utc=True)
         return table
+
+    def batches(self) -> pandas.DataFrame:
+        """One row for each batch that a producer sent, the same one again where it sent it again.
+
+        `outcome` and `broker` are those of its request.
+        """
+        import pandas
+
+        names = list(SentBatch.__dataclass_fields__)
+        rows = [
+            (frame.client_id, frame.broker, *astuple(batch), frame.outcome)
+            for frame in self
+            for batch in frame.batches
+        ]
+        return pandas.DataFrame(rows, columns=["client_id", "broker", *names, "outcome"])
 
     def __repr__(self) -> str:
         counts = Counter(frame.api for frame in self).most_common()

@@ -18,18 +18,22 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from kafkalab.gateway.connection import Connection, Exchange
 from kafkalab.gateway.faults import CUT, Faults, Rule
+from kafkalab.gateway.framing import LENGTH
 from kafkalab.gateway.orders import DONE, SOCKET
 from kafkalab.gateway.routes import CLIENTS, NODES, Route, read
 
 # The oldest records go first; one takes some 500 bytes.
 RECORDS = 1_000_000
 CHUNK = 2_000
+# Seconds for a broker to answer a request that was held.
+LATEST_ANSWER = 10
 
 
 class Relay:
@@ -67,6 +71,7 @@ class Server:
         self._relays = [Relay(self, route) for route in routes]
         self._numbers = count(1)
         self._records: deque[tuple[Route, int | None, Exchange]] = deque(maxlen=RECORDS)
+        self._held: list[tuple[Route, bytes, Exchange]] = []
 
     async def run(self, path: Path) -> None:
         await self._listen()
@@ -82,6 +87,9 @@ class Server:
 
     def record(self, route: Route, source: int | None, exchange: Exchange) -> None:
         self._records.append((route, source, exchange))
+
+    def hold(self, route: Route, frame: bytes, exchange: Exchange) -> None:
+        self._held.append((route, frame, exchange))
 
     # --- Orders --------------------------------------------------------------------------------
 
@@ -123,6 +131,7 @@ class Server:
 
     async def do_heal(self, broker: int | None) -> Iterable[Any]:
         self.faults.heal(broker)
+        self._held = [held for held in self._held if broker not in (None, held[0].node)]
         await self._end(c for c in self.muted if broker in (None, c.route.node))
         await self._listen()
         return []
@@ -138,6 +147,21 @@ class Server:
         for connection in chosen:
             connection.half_close()
         return [len(chosen)]
+
+    async def do_release(self) -> Iterable[Any]:
+        """Deliver what was held, each over a connection of its own: the first may be long gone."""
+        held, self._held = self._held, []
+        answers = []
+        for route, frame, exchange in held:
+            exchange.outcome = "late"
+            if exchange.request.acks == 0:
+                await _deliver(route, frame)
+                continue
+            answer = await _deliver(route, frame, answered=True)
+            exchange.reply = len(answer)
+            request = exchange.request
+            answers.append([request.api, request.version, answer.hex()])
+        return answers
 
     async def do_clear(self) -> Iterable[Any]:
         self._records.clear()
@@ -165,7 +189,23 @@ def _line(route: Route, source: int | None, seen: Exchange) -> list[Any]:
         *(request.api, request.version, request.correlation, request.client_id),
         *(seen.size, seen.reply, seen.begun, seen.answered, seen.outcome),
         *(request.acks, request.transactional_id, request.group),
+        [astuple(batch) for batch in seen.batches],
     ]
+
+
+async def _deliver(route: Route, frame: bytes, answered: bool = False) -> bytes:
+    """Send a frame to a broker; the whole frame of its answer, where it is to give one."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", route.target)
+    try:
+        writer.write(frame)
+        await writer.drain()
+        if not answered:
+            return b""
+        async with asyncio.timeout(LATEST_ANSWER):
+            length = await reader.readexactly(LENGTH.size)
+            return length + await reader.readexactly(LENGTH.unpack(length)[0])
+    finally:
+        writer.close()
 
 
 def _bound(port: int) -> socket.socket:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from kafka.errors import KafkaError
 
-from kafkalab import Cluster, CourseError, clients, wait_until, wire
+from kafkalab import Cluster, CourseError, WaitTimeout, clients, wait_until, wire
 from kafkalab.engine import java_command
 from kafkalab.engine.process import marked
 
@@ -174,6 +174,58 @@ def test_withheld_answers_make_duplicates_unless_idempotent(
     assert copies[b"1"] == 1, "the first two are answered"
     assert copies[b"2"] == (1 if idempotent else 4)
     assert sum(copies.values()) == (11 if idempotent else 14)
+
+
+def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic: str) -> None:
+    producer = clients.producer(cluster, client_id="numbered")
+    cluster.gateway.drop_replies("Produce", count=1, client_id="numbered")
+    for number in range(3):
+        producer.send(topic, b"%d" % number, partition=0).get(timeout=10)
+    sent = cluster.gateway.frames("Produce", client_id="numbered").batches()
+    assert list(sent["base_sequence"]) == [0, 0, 1, 2]
+    assert list(sent["outcome"]) == ["dropped", "answered", "answered", "answered"]
+    stored = cluster.batches(topic, 0) if cluster.engine_name == "process" else []
+    for batch in stored:
+        assert batch.producer_id == sent["producer_id"].iloc[0] >= 0
+    assert sent["checksum"].iloc[0] == sent["checksum"].iloc[1]
+
+
+def test_a_producer_that_asks_again_is_noticed(cluster: Cluster, topic: str) -> None:
+    leader = cluster.topic(topic).partitions[0].leader
+    producer = clients.producer(cluster, client_id="asking", request_timeout_ms=1_000)
+    producer.send(topic, b"first", partition=0).get(timeout=10)
+    cluster.gateway.clear()
+    cluster.pause(leader)
+    try:
+        future = producer.send(topic, b"second", partition=0)
+        with pytest.raises(WaitTimeout, match=f"it has not asked {leader} again"):
+            cluster.gateway.wait_for_retries("asking", [leader], timeout=0.3)
+        cluster.gateway.wait_for_retries("asking", [leader])
+    finally:
+        cluster.resume(leader)
+    future.get(timeout=15)
+
+
+def test_a_held_request_arrives_late_or_never(cluster: Cluster, topic: str) -> None:
+    producer = clients.producer(
+        cluster, client_id="held", enable_idempotence=False, request_timeout_ms=1_000
+    )
+    for released in (True, False):
+        cluster.gateway.clear()
+        cluster.gateway.hold_requests("Produce", client_id="held")
+        future = producer.send(topic, b"late" if released else b"never", partition=0)
+        cluster.gateway.wait_for_request("Produce", client_id="held")
+        future.get(timeout=15)  # the client has given up on it and sent again
+        outcomes = [f.outcome for f in cluster.gateway.frames("Produce", client_id="held")]
+        assert outcomes == ["held", "answered"]
+        if released:
+            (answer,) = cluster.gateway.release()
+            assert answer.responses[0].partition_responses[0].error_code == 0
+            assert cluster.gateway.frames("Produce", client_id="held")[0].outcome == "late"
+        else:
+            cluster.gateway.heal()
+            assert cluster.gateway.release() == []
+    assert sorted(read(cluster, topic)) == [b"late", b"late", b"never"]
 
 
 def test_a_delay_shows_in_the_latency(cluster: Cluster, topic: str) -> None:
