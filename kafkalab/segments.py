@@ -19,6 +19,7 @@ from kafkalab.errors import CourseError
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+MARKER = 9
 CODEC_BITS, TRANSACTIONAL, CONTROL = 0x07, 0x10, 0x20
 
 
@@ -36,7 +37,7 @@ class Batch:
     """The header of a batch. `bytes` is its size in the file, `position` where it starts there.
 
     `base_sequence` and `producer_id` are -1 where the producer is not idempotent. A control batch
-    holds the end of a transaction, not records of anybody's.
+    holds the end of a transaction, not records of anybody's: `marker` tells which end.
     """
 
     base_offset: int
@@ -53,6 +54,7 @@ class Batch:
     last_timestamp: int
     transactional: bool
     control: bool
+    marker: str | None = None  # "commit" or "abort"
 
 
 def partition_folder(storage: Path, topic: str, partition: int) -> Path | None:
@@ -116,8 +118,17 @@ def read_batches(path: Path) -> Iterator[Batch]:
                 last_timestamp=last,
                 transactional=bool(attributes & TRANSACTIONAL),
                 control=bool(attributes & CONTROL),
+                marker=_marker(file.read(MARKER)) if attributes & CONTROL else None,
             )
             position = end
+
+
+def _marker(record: bytes) -> str | None:
+    """What ends a transaction stands in the key of its one record: a version, then 0 or 1.
+
+    Before the key come five numbers of one byte each in a record as small as this one.
+    """
+    return {0: "abort", 1: "commit"}.get(record[8])
 
 
 def _size(path: Path) -> int | None:

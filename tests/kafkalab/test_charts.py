@@ -17,6 +17,7 @@ from nbconvert import HTMLExporter
 
 from kafkalab import charts, drawing
 from kafkalab.picture import Picture
+from kafkalab.segments import Batch
 
 START = pd.Timestamp("2026-01-01", tz="UTC")
 
@@ -305,3 +306,44 @@ def test_spark_and_pandas_give_the_same_drawing():
     ):
         assert charts.show(draw(rows), "Spark").png == charts.show(draw(frame), "pandas").png
     assert "nothing to draw" in words(charts.records_per_second(rows.where("partition > 9")))
+
+
+def test_the_log_of_transactions_shows_each_fate() -> None:
+    def batch(offset: int, producer: int, records: int = 1, marker: str | None = None) -> Batch:
+        return Batch(
+            base_offset=offset,
+            last_offset=offset + records - 1,
+            records=records,
+            codec="none",
+            bytes=70,
+            position=0,
+            leader_epoch=0,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=0,
+            first_timestamp=0,
+            last_timestamp=0,
+            transactional=producer >= 0,
+            control=marker is not None,
+            marker=marker,
+        )
+
+    log = [
+        batch(0, 1, records=2),
+        batch(2, 2),
+        batch(3, 1, marker="commit"),
+        batch(4, 2, marker="abort"),
+        batch(5, -1),
+        batch(6, 1),
+    ]
+    ax = charts.transaction_log(log, last_stable=6)
+    assert len(ax.patches) == 7
+    assert [text.get_text() for text in ax.texts] == ["C", "A", "last stable offset: 6"]
+    fates = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert fates == ["no transaction", "committed", "aborted", "open", "marker"]
+    faces = [patch.get_facecolor() for patch in ax.patches]
+    assert faces[0] == faces[1] != faces[2]  # committed, committed, aborted
+
+
+def test_the_log_of_transactions_may_be_empty() -> None:
+    assert "nothing to draw" in charts.transaction_log([]).texts[0].get_text()

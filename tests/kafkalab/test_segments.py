@@ -64,6 +64,27 @@ def test_batches_of_all_segments_come_in_the_order_of_the_log(folder: Path) -> N
     assert not third.control
 
 
+@pytest.mark.parametrize(("kind", "marker"), [(0, "abort"), (1, "commit")])
+def test_the_end_of_a_transaction_tells_which_end(tmp_path: Path, kind: int, marker: str) -> None:
+    builder = DefaultRecordBatchBuilder(
+        magic=2,
+        compression_type=0,
+        is_transactional=1,
+        producer_id=77,
+        producer_epoch=5,
+        base_sequence=-1,
+        batch_size=1000,
+    )
+    builder.append(0, 1000, bytes([0, 0, 0, kind]), bytes(6), [])
+    data = bytearray(builder.build())
+    data[22] |= segments.CONTROL
+    log = tmp_path / "00000000000000000000.log"
+    log.write_bytes(data + batch(1, 1))
+    end, plain = segments.read_batches(log)
+    assert (end.control, end.marker, end.transactional) == (True, marker, True)
+    assert (plain.control, plain.marker, plain.base_offset) == (False, None, 1)
+
+
 @pytest.mark.parametrize("missing", [1, 40, 70])
 def test_a_batch_that_is_still_being_written_is_left_out(tmp_path: Path, missing: int) -> None:
     log = tmp_path / "00000000000000000000.log"
