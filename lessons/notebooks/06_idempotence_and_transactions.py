@@ -296,17 +296,20 @@ counts
 # %%
 import time
 
-accounts = new_topic("accounts", partitions=2)
-bank = clients.producer(cluster, client_id="bank", transactional_id=accounts)
-bank.init_transactions()
-readers, seen, marks = {}, Ledger(), {}
 levels = ("read_uncommitted", "read_committed")
-for level in levels:
-    reader = clients.consumer(
-        cluster, client_id=level, isolation_level=level, auto_offset_reset="earliest"
-    )
-    reader.assign([TopicPartition(accounts, 0), TopicPartition(accounts, 1)])
-    readers[level] = reader
+
+
+def open_accounts():
+    """Empty accounts, their bank, and two readers that have read nothing yet."""
+    accounts = new_topic("accounts", partitions=2)
+    bank = clients.producer(cluster, client_id="bank", transactional_id=accounts)
+    bank.init_transactions()
+    readers, both = {}, [TopicPartition(accounts, 0), TopicPartition(accounts, 1)]
+    for level in levels:
+        settings = {"isolation_level": level, "auto_offset_reset": "earliest"}
+        readers[level] = clients.consumer(cluster, client_id=level, **settings)
+        readers[level].assign(both)
+    return accounts, bank, readers
 
 
 def look(what):
@@ -335,7 +338,7 @@ def open_transfer(number):
     bank.flush(timeout=10)  # both are in the log
 
 
-assert not cluster.topic(accounts).records, "For another run begin with the cell that opens them."
+(accounts, bank, readers), seen, marks = open_accounts(), Ledger(), {}
 open_transfer(1)
 look("commit 1")
 bank.commit_transaction()
@@ -432,13 +435,13 @@ def clerk(client_id):
     writer.init_transactions()  # ends what an earlier producer of this name has left open
     reader = clients.consumer(cluster, orders, client_id=client_id, group_id=shop, **careful)
     read = list(clients.records_until_end(reader))
-    assert read, "Every order is billed. Fill the orders again with the next cell."
     writer.begin_transaction()
     for order in read:
         writer.send(bills, value=b"bill for " + order.value)
         letters.append(order.value)  # a letter by post: nothing that Kafka knows of
-    place = {TopicPartition(orders, 0): OffsetAndMetadata(read[-1].offset + 1, "", -1)}
-    writer.send_offsets_to_transaction(place, reader.group_metadata())
+    place = TopicPartition(orders, 0)
+    offsets = {place: OffsetAndMetadata(reader.position(place), "", -1)}  # the next one to read
+    writer.send_offsets_to_transaction(offsets, reader.group_metadata())
     reader.close()
     return writer
 
@@ -452,16 +455,16 @@ orders, bills = new_topic("orders", partitions=1), new_topic("bills", partitions
 shop, letters = orders, []  # the name of the group and of the producer; what goes by post
 for number in range(20):
     payer.send(orders, value=b"order %02d" % number).get(timeout=10)
-first_clerk = clerk("clerk 1")
-cluster.group(shop).offsets.get((orders, 0))
+first_clerk, earlier = clerk("clerk 1"), cluster.group(shop).offsets
+earlier
 
 # %% [markdown]
-# There is none. The bills are in the log and the place is, too; both wait for a marker. A second
-# clerk is started in the place of the first, with the same `transactional_id`. Before you run the
-# next cell: how many bills will a reader of committed records get, and how many letters go out?
+# There is none: `{}`. The bills are in the log and the place is, too; both wait for a marker. A
+# second clerk is started in the place of the first, with the same `transactional_id`. Before you run
+# the next cell: how many bills will a reader of committed records get, and how many letters go out?
 
 # %% tags=["B92", "C98"]
-earlier, second_clerk = cluster.group(shop).offsets, clerk("clerk 2")
+second_clerk = clerk("clerk 2")
 second_clerk.commit_transaction()
 billed = {level: read_topic(spark, cluster, bills, isolation=level).count() for level in levels}
 assert (earlier, cluster.group(shop).offsets) == ({}, {(orders, 0): 20})

@@ -1,0 +1,177 @@
+"""The experiments of lesson 06, many times on one cluster: each must end the same way every time.
+
+python -m benchmarks.duplicates [frozen-off frozen-on dropped-off dropped-on zombie abort]
+                                [--repeat 20]
+
+Seconds count from the first fault, or the first record, to the verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kafka.errors import KafkaError
+from rich.console import Console
+from rich.table import Table
+
+from kafkalab import Cluster, Ledger, clients
+
+RECORDS = 50
+# A broker that stands still for two seconds is not to lose what it leads.
+SETTINGS = {"broker.session.timeout.ms": 9_000}
+
+
+class Round:
+    """One go of an experiment, on a topic of its own with one partition and three replicas."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.topic = cluster.unused("round")
+        safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
+        clients.admin(cluster).create_topics({self.topic: {"num_partitions": 1, **safe}})
+        cluster.wait_for_topic(self.topic)
+        cluster.gateway.clear()
+        self.began = 0.0
+
+    def producer(self, name: str = "", **settings: Any) -> Any:
+        settings = {"request_timeout_ms": 1_500, "linger_ms": 100, **settings}
+        return clients.producer(self.cluster, client_id=self.topic + name, **settings)
+
+    def start(self) -> None:
+        self.began = time.perf_counter()
+
+    def send(self, producer: Any) -> Ledger:
+        ledger = Ledger()
+        for number in range(RECORDS):
+            ledger.sent(number, producer.send(self.topic, value=b"%d" % number))
+        return ledger
+
+    def found(self, isolation: str) -> int:
+        return Ledger().read_back(self.cluster, self.topic, isolation=isolation)
+
+    def visible(self) -> str:
+        """What a reader of each isolation level gets."""
+        levels = ("read_uncommitted", "read_committed")
+        return ", ".join(f"{level} {self.found(level)}" for level in levels)
+
+
+def frozen(it: Round, **settings: Any) -> str:
+    """Both followers stand still until the producer has sent everything again."""
+    producer = it.producer(**settings)
+    producer.send(it.topic, value=b"first").get(timeout=20)
+    leader = it.cluster.topic(it.topic).partitions[0].leader
+    followers = [broker for broker in it.cluster.brokers if broker != leader]
+    it.cluster.gateway.clear()
+    it.start()
+    try:
+        for broker in followers:
+            it.cluster.pause(broker)
+        ledger = it.send(producer)
+        it.cluster.gateway.wait_for_retries(it.topic, [leader])
+    finally:
+        for broker in followers:
+            it.cluster.resume(broker)
+    return told(ledger.verdict(it.cluster))
+
+
+def dropped(it: Round, **settings: Any) -> str:
+    """Three answers get lost, each to a request of its own."""
+    producer = it.producer(linger_ms=0, **settings)
+    producer.send(it.topic, value=b"first").get(timeout=20)
+    it.cluster.gateway.drop_replies("Produce", count=3, client_id=it.topic)
+    it.start()
+    ledger = Ledger()
+    for number in range(RECORDS):
+        sent = ledger.sent(number, producer.send(it.topic, value=b"%d" % number))
+        sent.get(timeout=20)
+    return told(ledger.verdict(it.cluster))
+
+
+def zombie(it: Round) -> str:
+    """A second producer takes the name of a first that has not committed yet; then both do."""
+    it.start()
+    first = it.producer(" first", transactional_id=it.topic)
+    first.init_transactions()
+    first.begin_transaction()
+    it.send(first)
+    first.flush(timeout=20)
+    second = it.producer(" second", transactional_id=it.topic)
+    second.init_transactions()
+    second.begin_transaction()
+    it.send(second)
+    second.commit_transaction()
+    try:
+        first.commit_transaction()
+        outcome = "not fenced"
+    except KafkaError as error:
+        outcome = type(error).__name__
+    return f"{outcome}, {it.visible()}"
+
+
+def abort(it: Round) -> str:
+    """One transaction is committed and the next is aborted."""
+    it.start()
+    producer = it.producer(transactional_id=it.topic)
+    producer.init_transactions()
+    for end in (producer.commit_transaction, producer.abort_transaction):
+        producer.begin_transaction()
+        it.send(producer)
+        producer.flush(timeout=20)
+        end()
+    return f"{it.visible()}, end {it.cluster.topic(it.topic).partitions[0].end_offset}"
+
+
+def told(verdict: Any) -> str:
+    """A verdict in words that can be compared."""
+    return (
+        f"{len(verdict.acknowledged)} acknowledged, {len(verdict.duplicated)} doubled, "
+        f"{len(verdict.lost)} lost"
+    )
+
+
+EXPERIMENTS: dict[str, Callable[[Round], str]] = {
+    "frozen-off": lambda it: frozen(it, enable_idempotence=False),
+    "frozen-on": frozen,
+    "dropped-off": lambda it: dropped(it, enable_idempotence=False),
+    "dropped-on": dropped,
+    "zombie": zombie,
+    "abort": abort,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.duplicates")
+    parser.add_argument("names", nargs="*", metavar="experiment", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--repeat", type=int, default=20)
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(EXPERIMENTS):
+        parser.error(f"there is no experiment {', '.join(sorted(unknown))}")
+    os.environ.pop("KAFKALAB_CLUSTER", None)
+    table = Table("experiment", "verdict", "times", "seconds (median)", "longest")
+    differing = []
+    with Cluster.start("replicated", settings=SETTINGS, gateway=True) as cluster:
+        for name in options.names or EXPERIMENTS:
+            verdicts: dict[str, list[float]] = {}
+            for _ in range(options.repeat):
+                it = Round(cluster)
+                verdict = EXPERIMENTS[name](it)
+                verdicts.setdefault(verdict, []).append(time.perf_counter() - it.began)
+                clients.close_all(cluster.addresses.values())
+            for verdict, seconds in verdicts.items():
+                middle, longest = statistics.median(seconds), max(seconds)
+                table.add_row(name, verdict, f"{len(seconds)}", f"{middle:.1f}", f"{longest:.1f}")
+            if len(verdicts) > 1:
+                differing.append(name)
+    Console().print(table)
+    if differing:
+        sys.exit(f"{', '.join(differing)}: not the same verdict every time.")
+
+
+if __name__ == "__main__":
+    main()
