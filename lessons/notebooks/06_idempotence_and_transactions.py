@@ -230,9 +230,9 @@ assert read_topic(spark, cluster, knowing).count() == 6 * len(ids) > 6  # all ar
 ids
 
 # %% [markdown]
-# None. A new producer gets a new id and begins at 0; for the broker it is somebody else. The same
-# holds for a program that calls `send` twice. Idempotence covers the *retries* of one producer,
-# while it lives.
+# None. There are two producer ids in the log, and each ride is there once for each of them. A new
+# producer begins at 0 again; for the broker it is somebody else. The same holds for a program that
+# calls `send` twice. Idempotence covers the *retries* of one producer, while it lives.
 #
 # It also goes with three other settings. What if they contradict? First without asking for
 # idempotence, then with.
@@ -378,8 +378,8 @@ charts.show(ax, f"{title}. Uncommitted records show at once; committed ones come
 # %% [markdown]
 # The careless reader got a debit and a credit that never took place. The careful one waited, even
 # for records that are nobody's transaction: a consumer gets a partition *in order*. So a leader
-# keeps a **last stable offset**: where the first open transaction begins. This reader gets nothing
-# behind it. A long transaction makes others wait.
+# keeps a **last stable offset**: where the first open transaction begins. A reader of committed
+# records gets nothing from there on. A long transaction makes others wait.
 #
 # Partition 0 holds three debits and five coins. Before you run the next cell: which offset does the
 # next record get?
@@ -460,8 +460,8 @@ earlier
 
 # %% [markdown]
 # There is none: `{}`. The bills are in the log and the place is, too; both wait for a marker. A
-# second clerk is started in the place of the first, with the same `transactional_id`. Before you run
-# the next cell: how many bills will a reader of committed records get, and how many letters go out?
+# second clerk is started in the place of the first, with the same `transactional_id`. Before you
+# run the next cell: how many bills will a reader of committed records get? How many letters go out?
 
 # %% tags=["B92", "C98"]
 second_clerk = clerk("clerk 2")
