@@ -312,12 +312,13 @@ def open_accounts():
     return accounts, bank, readers
 
 
-def look(what):
-    """Let both consumers read what they can see, and note when, and what comes next."""
+def look(then=None):
+    """Let both consumers read what they can see, and note when they had, and what comes then."""
     for level, reader in readers.items():
         for record in clients.records_until_end(reader):
             seen.read(record, reader=level)
-    marks[what] = time.time()
+    if then:
+        marks[then] = time.time()
 
 
 # %% [markdown]
@@ -353,7 +354,7 @@ for number in range(5):
 look("commit 3")
 held = seen.readings(spark).where("reader = 'read_committed'").count()
 bank.commit_transaction()
-look("all read")
+look()
 my_visible.against(held)
 
 # %% [markdown]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer
+from kafka.admin import ConfigResource
 from kafka.errors import KafkaError
 
 from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients
@@ -332,6 +333,18 @@ def test_a_paused_follower_leaves_the_isr_and_comes_back(cluster: Cluster, topic
         cluster.wait_for_isr(topic, 3, timeout=0.2)
     cluster.resume(victim)
     cluster.wait_for_isr(topic, 3)
+
+
+def test_a_setting_changed_in_running_brokers_is_awaited(cluster: Cluster) -> None:
+    name = "transaction.partition.verification.enable"
+    admin = clients.admin(cluster)
+    for value in ("false", "true"):
+        for broker in map(str, cluster.brokers):
+            admin.alter_configs([ConfigResource("BROKER", broker, configs={name: value})])
+        cluster.wait_for_setting(name, value)
+        assert {cluster.broker_configs(b)[name].value for b in cluster.brokers} == {value}
+    with pytest.raises(WaitTimeout, match=f"(?s){name}=false on every broker.*broker 0: true"):
+        cluster.wait_for_setting(name, "false", timeout=0.2)
 
 
 def test_a_paused_broker_can_be_stopped_and_killed(cluster: Cluster) -> None:
