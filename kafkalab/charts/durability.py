@@ -82,9 +82,7 @@ def log_ends(
     """
     rows = rows_of(frame, [moment, order, replica, end, by])
     settings = sorted(rows[by].unique())
-    _, axes = plt.subplots(
-        1, max(len(settings), 1), figsize=(9, 3.4), sharey=True, squeeze=False, layout="none"
-    )
+    _, axes = plt.subplots(1, max(len(settings), 1), figsize=(9, 3.4), sharey=True, squeeze=False)
     for ax, setting in zip(axes[0], settings, strict=False):
         part = rows[rows[by] == setting].sort_values(order)
         names = part.drop_duplicates(order)[moment].tolist()
