@@ -210,7 +210,7 @@ my_left
 # %%
 cluster.mend()
 held = {acks: new_topic(f"held-{acks}", [[1, 2, 0]]) for acks in producers}
-leader_only, ends, toward = Ledger(), {}, {"broker": 1, "between": "nodes"}
+leader_only, ends, to_1 = Ledger(), {}, {"broker": 1, "between": "nodes"}
 for acks, topic in held.items():
     producers[acks].partitions_for(topic)  # it learns who leads, while all are there to tell
     leader_only.sent("before", producers[1].send(topic, b"before")).get(timeout=10)
@@ -219,7 +219,7 @@ cluster.pause(0)
 cluster.pause(2)
 producers[1].send(held[1], b"sentinel").get(timeout=10)
 wait_until(
-    lambda: "open" not in [f.outcome for f in frames("Fetch", **toward)], timeout=2, what="rest"
+    lambda: "open" not in [f.outcome for f in frames("Fetch", **to_1)], timeout=2, what="answers"
 )
 promises = {
     acks: [leader_only.sent(name, producers[acks].send(topic, name.encode())) for name in burst]
