@@ -313,8 +313,8 @@ def test_the_reset_policy_counts_until_an_offset_is_committed(cluster, topic, tm
     fill(topic, [b"new"] * 12)
 
     again = {
-        name: runs[name].consumer(auto_offset_reset="none", poll_period=200, local_id=1)
-        for name in ("latest", "earliest")
+        "latest": runs["latest"].consumer(auto_offset_reset="none", poll_period=200, local_id=1),
+        "earliest": runs["earliest"].consumer(poll_period=200, local_id=1),
     }
     for name, consumer in again.items():
         consumer.wait_for("^nothing left")

@@ -1,0 +1,218 @@
+"""Restarts, and offsets committed too early or too late: what a group reads twice or never."""
+
+import re
+import shutil
+import time
+from collections import defaultdict
+from contextlib import contextmanager
+
+import pytest
+
+from delivery import Run, difference
+from delivery.programs import Program
+from kafkalab import Cluster, clients, wait_until
+
+pytestmark = pytest.mark.cluster
+
+EARLIEST = {"auto_offset_reset": "earliest", "poll_period": 200}
+NEW_LIMITS = (
+    "group.min.session.timeout.ms",
+    "group.consumer.min.session.timeout.ms",
+    "group.consumer.min.heartbeat.interval.ms",
+)
+
+
+class Filled:
+    """A topic with the records of one producer, and where each of them lies."""
+
+    def __init__(self, cluster, topic, folder, records):
+        self.cluster, self.topic, self.folder = cluster, topic, folder
+        with Run(cluster, folder / "sent", topic=topic) as run:
+            producer = run.producer(num_records_per_roll=records, quiet=True)
+            assert producer.wait() == 0
+        self.log, self.entries = producer.log, producer.payload
+        ends = defaultdict(int)
+        self.offsets = {}
+        # One producer's records are acknowledged in the order of their offsets.
+        for entry in self.entries:
+            self.offsets[entry] = ends[entry.partition]
+            ends[entry.partition] += 1
+
+    def run(self, name):
+        """Consumers of a new group; in its folder lies the log of the producer."""
+        run = Run(self.cluster, self.folder / name, self.topic, group=f"{self.topic}-{name}")
+        (run.directory / "producer").mkdir(parents=True)
+        shutil.copy(self.log, run.directory / "producer" / "payload.log")
+        return run
+
+    def behind(self, entries, committed):
+        """Those whose offset lies before what is committed for their partition."""
+        places = {partition: offset for (_, partition), offset in committed.items()}
+        return {e for e in entries if self.offsets[e] < places.get(e.partition, 0)}
+
+
+@pytest.fixture
+def filled(cluster, topic, tmp_path):
+    return Filled(cluster, topic, tmp_path, records=1_500)
+
+
+def test_who_died_delays_the_next_unless_it_has_the_same_instance_id(cluster, run, fill):
+    session = 3.0
+    timing = {"session_timeout": 3_000, "heartbeat_interval": 500}
+    fill(run.topic, [b"old"] * 12)
+    run.consumer(**EARLIEST)
+    assert run.quit() == [0]
+    before = cluster.group(run.group).offsets
+    fill(run.topic, [b"new"] * 100)
+    delays, starts, generations, ended = [], [], [], None
+    kinds = [None, None, "12345", "12345"]
+    for number, instance in enumerate(kinds):
+        consumer = run.consumer(
+            auto_commit=False, instance_id=instance, local_id=number, **EARLIEST, **timing
+        )
+        polls, ready = consumer.wait_for("^polls"), consumer.wait_for("^ready")
+        starts.append(polls.came_at - consumer.started_at)
+        delays.append(ready.came_at - (ended or consumer.started_at))
+        consumer.wait_for("^nothing left")
+        generations.append(int(consumer.said("^generation")[-1].text.split()[1]))
+        ended = time.time()
+        consumer.kill()
+        # Nothing is committed, so each one reads all of it again.
+        assert [entry.value for entry in consumer.payload] == ["new"] * 100
+
+    assert cluster.group(run.group).offsets == before
+    clean, dynamic, first_static, second_static = delays
+    assert clean - starts[0] < 0.4 * session, "who left with a quit leaves nothing to wait for"
+    for delay, start in ((dynamic, starts[1]), (first_static, starts[2])):
+        assert 0.4 * session <= delay <= 1.2 * session + start
+    assert second_static - starts[3] < session
+    assert generations[3] == generations[2], "the group did not have to arrange itself anew"
+    told = cluster.logs(cluster.group(run.group).coordinator, 2_000).splitlines()
+    story = "\n".join(line for line in told if run.group in line)
+    # New member, a rebalance for it, the old one given up, arranged: of the dynamic restart.
+    order = "unknown member id joins", "preparing to rebalance", "has failed", "stabilized"
+    assert re.search(".*".join(order), story, re.DOTALL | re.IGNORECASE), story
+
+
+def test_positions_committed_early_lose_what_was_not_processed(cluster, filled):
+    static = {"instance_id": "12345"} | EARLIEST
+    crash = {"ack_every_x_msgs": 50, "crash_after_commits": 1, "local_id": 1} | static
+    variants = {
+        "position": (crash, static),
+        "small": (crash | {"ack_every_x_msgs": 5, "max_poll_recs": 10}, static),
+        "processed": (crash | {"commit_offsets": "processed"}, static),
+        "latest": (
+            crash | {"commit_offsets": "processed"},
+            static | {"auto_offset_reset": "latest"},
+        ),
+    }
+    runs = {name: filled.run(name) for name in variants}
+    firsts = {name: runs[name].consumer(**first) for name, (first, _) in variants.items()}
+    assert {first.wait() for first in firsts.values()} == {17}
+    committed = {name: cluster.group(run.group).offsets for name, run in runs.items()}
+    seconds = {
+        name: runs[name].consumer(local_id=2, **second) for name, (_, second) in variants.items()
+    }
+    for name, second in seconds.items():
+        second.wait_for("^nothing left")
+        runs[name].close()
+    found = {name: difference(run.directory) for name, run in runs.items()}
+
+    first = firsts["position"]
+    (batch,) = (int(line.text.split()[2]) for line in first.said("^batch of"))
+    assert len(first.payload) == 50 < batch
+    assert sum(committed["position"].values()) == batch
+    lost = set(found["position"].lost)
+    assert (len(lost), found["position"].extra) == (batch - 50, [])
+    handed_over = filled.behind(filled.entries, committed["position"])
+    assert lost == handed_over - set(first.payload)
+    # The membership of a static consumer outlives it: its next start waits for nobody.
+    ready, polls = (seconds["position"].said(what)[0].seconds for what in ("^ready", "^polls"))
+    assert ready - polls < 3
+
+    assert len(found["small"].lost) <= 9
+    assert found["small"].extra == []
+    assert (found["processed"].lost, found["processed"].extra) == ([], [])
+
+    without = set(range(6)) - {partition for _, partition in committed["latest"]}
+    assert without, "the first 50 records came from some of the partitions"
+    assert set(found["latest"].lost) == {e for e in filled.entries if e.partition in without}
+
+
+def test_commits_that_come_late_double_what_a_lost_member_had_processed(cluster, filled):
+    late = EARLIEST | {
+        "ac_interval": 60_000,
+        "assignment_strategy": "rr",
+        "session_timeout": 1_000,
+        "heartbeat_interval": 300,
+        "wait_after_batch": 250,
+        "max_poll_recs": 100,
+        "quiet": True,
+    }
+    faults = {"nobody": None, "killed": Program.kill, "frozen": Program.freeze}
+    runs = {name: filled.run(name) for name in faults}
+    both = {name: [run.consumer(local_id=n, **late) for n in (1, 2)] for name, run in runs.items()}
+    uncommitted, took = {}, {}
+    for name, (first, second) in both.items():
+        wait_until(
+            lambda two=(first, second): [len(one.partitions) for one in two] == [3, 3],
+            timeout=40,
+            what=f"three partitions each ({name})",
+        )
+        if faults[name] is None:
+            continue
+        first.wait_for("records processed", count=len(first.said("records processed")) + 1)
+        faults[name](first)
+        committed = cluster.group(runs[name].group).offsets
+        processed = set(first.payload)
+        uncommitted[name] = processed - filled.behind(processed, committed)
+        last = first.lines[-1].came_at
+        wait_until(lambda two=second: len(two.partitions) == 6, timeout=30, what="a takeover")
+        took[name] = second.said("has .* 0, 1, 2, 3, 4, 5$")[-1].came_at - last
+    first = both["frozen"][0]
+    first.resume()
+    first.wait_for("^lost ")
+    wait_until(lambda: len(first.partitions) == 3, timeout=30, what="it to join again")
+    for run in runs.values():
+        run.wait_until_read()
+        run.close()
+    found = {name: difference(run.directory) for name, run in runs.items()}
+
+    assert [each.lost for each in found.values()] == [[], [], []]
+    # Who joins later makes the others give up their partitions, and they commit as they do.
+    assert found["nobody"].extra == []
+    assert set(found["killed"].extra) == uncommitted["killed"] != set()
+    assert uncommitted["frozen"] <= set(found["frozen"].extra)
+    assert uncommitted["frozen"], "it was frozen between a batch and its commit"
+    logs = [set(one.payload) for one in both["killed"]]
+    assert set(found["killed"].extra) == logs[0] & logs[1]
+    assert took["killed"] < 1 + 2
+
+
+def test_a_short_session_needs_one_of_three_limits_lowered(cluster, tmp_path):
+    for broker in cluster.brokers:
+        limits = cluster.broker_configs(broker)
+        assert {(limits[name].value, limits[name].source) for name in NEW_LIMITS} == {
+            ("500", "STATIC_BROKER_CONFIG")
+        }
+    short = {"session_timeout": 1_000, "heartbeat_interval": 300}
+    statuses = []
+    for settings in ({}, {NEW_LIMITS[0]: 500}):
+        with single_broker(settings) as single, Run(single, tmp_path / "run", topic="t") as run:
+            consumer = run.consumer(**short, **EARLIEST)
+            if settings:
+                assert run.producer().wait() == 0
+                statuses += run.quit()
+                assert len(consumer.payload) == 100
+            else:
+                statuses.append(consumer.wait())
+                assert consumer.said("InvalidSessionTimeoutError")
+    assert statuses == [1, 0]
+
+
+@contextmanager
+def single_broker(settings):
+    with Cluster.start("single", settings=settings, beside=True) as single:
+        clients.admin(single).create_topics(["t"])
+        single.wait_for_topic("t")
+        yield single
