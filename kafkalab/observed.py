@@ -109,8 +109,11 @@ class Observed(ABC):
         wanted = set(self.brokers if ids is None else ids)
         self._wait_for_agreement(wanted, lambda alive: alive == wanted, timeout)
 
-    def wait_for_topic(self, name: str, timeout: float = 15) -> None:
-        """Until every living broker knows this topic and a leader of each of its partitions."""
+    def wait_for_topic(self, name: str, timeout: float = 15, partitions: int | None = None) -> None:
+        """Until every living broker knows this topic and a leader of each of its partitions.
+
+        With `partitions`, until each knows so many: for a topic that was given more.
+        """
         doubt = ["no broker answered"]
 
         def known() -> bool:
@@ -120,7 +123,8 @@ class Observed(ABC):
                     continue
                 (topic,) = wire.metadata(reachable[broker], [name]).topics
                 leaders = [p.leader_id for p in topic.partitions]
-                if topic.error_code or not leaders or min(leaders) < 0:
+                too_few = partitions is not None and len(leaders) != partitions
+                if topic.error_code or not leaders or min(leaders) < 0 or too_few:
                     doubt[0] = f"broker {broker} knows the leaders {leaders}"
                     return False
                 ids.add(topic.topic_id)

@@ -300,7 +300,7 @@ growing = new_topic("growing", 6)
 older = clients.producer(cluster, client_id="older")
 before = send_each(growing, older, b"first ride")
 clients.admin(cluster).create_partitions({growing: 8})
-cluster.wait_for_topic(growing)
+cluster.wait_for_topic(growing, partitions=8)
 
 newer = clients.producer(cluster, client_id="newer")
 after = send_each(growing, newer, b"next ride")
@@ -324,7 +324,7 @@ ax.set_title(f"Two partitions more, and {len(movers):,} of {keys:,} keys have mo
 charts.show(ax, f"{ax.get_title('left')}. First rides lie in six, the next in eight.")
 
 # %% [markdown]
-# And the first producer? The last line but one let it send one more ride, of a rider who had moved,
+# And the first producer? Near its end the cell let it send one more ride, of a rider who had moved,
 # and it went to the old partition. Nobody told the first producer: it asks the cluster for the
 # partitions every five minutes (`metadata_max_age_ms`). So long two producers disagree about one
 # key, and both are right by what they know. A topic whose keys matter gets enough partitions on its

@@ -102,6 +102,13 @@ def test_records_go_in_and_come_out(cluster: Cluster, topic: str) -> None:
     assert sorted(map(int, read(cluster, topic))) == list(range(30))
 
 
+def test_every_broker_knows_the_partitions_that_were_added(cluster: Cluster, topic: str) -> None:
+    clients.admin(cluster).create_partitions({topic: 5})
+    cluster.wait_for_topic(topic, partitions=5)
+    for address in cluster.addresses.values():
+        assert len(clients.producer(address).partitions_for(topic)) == 5
+
+
 def test_a_profile_that_does_not_exist_is_refused(engine: str) -> None:
     with pytest.raises(CourseError, match=r"(?s)no cluster called 'repliccated'.*single, repl"):
         Cluster.start("repliccated", engine=engine)
