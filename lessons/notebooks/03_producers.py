@@ -252,8 +252,9 @@ ax.set_title(title)
 charts.show(ax, f"{title}. Full ones leave at once; the others half a second later.")
 
 # %% [markdown]
-# A full batch does not care about linger. What does not fill one waits out its time. And a record
-# larger than `batch_size` is not refused: it gets a batch of its own. The size is an aim, no limit.
+# A full batch does not care about linger; it waits for no more than the answer to the one before.
+# What does not fill one waits out its time. And a record larger than `batch_size` is not refused:
+# it gets a batch of its own. The size is an aim, no limit.
 
 # %% [markdown]
 # ## What does company cost?
@@ -383,23 +384,42 @@ assert packer.metrics()[f"producer-topic-metrics.{own}"]["compression-rate"] < 1
 # ## What does the producer know about itself?
 #
 # It keeps **metrics**: of all, of each broker, of each topic. In Java a console called JMX shows
-# them; here `metrics()` returns them. Before you run the next cell: which of the five numbers of a
-# topic will grow while more and more like records go out?
+# them; here `metrics()` returns them, and a *reporter* of yours hears of each as soon as there is
+# one. Before you run the next cell: which of the five numbers of a topic will grow while more and
+# more records go out?
 
-# %% tags=["A152"]
+# %% tags=["A149", "A150", "A152"]
 from IPython.display import Markdown, display
+from kafka.metrics.dict_reporter import DictReporter
 
-view = display({}, display_id=True)
+heard, view = [], display({}, display_id=True)
+
+
+class Reporter(DictReporter):
+    def init(self, metrics):
+        heard.append("init")
+
+    def metric_change(self, metric):
+        heard.append(metric.metric_name)
+
+
+watched = clients.producer(cluster, "watched", metric_reporters=[Reporter])
 for quote in quotes[:20]:
-    packer.send(own, value=quote).get(timeout=10)
-    view.update(packer.metrics()[f"producer-topic-metrics.{own}"])
-assert len(packer.metrics()[f"producer-topic-metrics.{own}"]) == 5
+    watched.send(prices, value=quote).get(timeout=10)
+    view.update(watched.metrics()[f"producer-topic-metrics.{prices}"])
+whole = {one.name: one.description for one in heard[1:] if one.group == "producer-metrics"}
+both = ("record-size", "request-size", "batch-size", "record-queue-time", "request-latency")
+rates = ("record-send", "record-error", "record-retry", "request", "outgoing-byte", "incoming-byte")
+names = {f"{n}-{kind}" for n in both for kind in ("avg", "max")} | {f"{n}-rate" for n in rates}
+names |= {"records-per-request-avg", "compression-rate-avg", "requests-in-flight"}
+assert (heard[0], len({n.group for n in heard[1:]}) > 3, names <= {*whole}) == ("init", True, True)
+{name: (watched.metrics()["producer-metrics"][name], whole[name]) for name in sorted(whole)}
 
 # %% [markdown]
-# The display was renewed after each record. A rate is that of a window: two of 30 seconds, unless
-# you set another, so it starts low in a young program. And a warning: this client counts
-# `record-queue-time` in seconds, though its own description says milliseconds. Try a number before
-# you trust it; for the queue time and for the records of a request you did above.
+# The upper display was renewed after each record. A rate is that of a window: two of 30 seconds,
+# unless you set another, so it starts low in a young program. Below, every number of the whole
+# producer, with what it says of itself. And a warning: `record-queue-time` claims to be in
+# milliseconds, and this client counts it in seconds. Try a number before you trust it.
 
 # %% [markdown]
 # ## What if more comes than leaves?
@@ -687,15 +707,10 @@ assert "set is not JSON serializable" in masked
 
 # %%
 Markdown(f"""
-- A record waits in the memory of your program until its batch leaves. {gone} of 90 had left, a
-  bound of 64 let in {len(accepted)}, and a kill after {len(said)} records kept {kept_of_killed}.
-- All at once took {together / single:.0%} of the time, and half of the records waited
-  {half["all, then wait"]} ms instead of {half["one by one"]}. Company for
-  {company[200, 65_536]:.0f} cost {slow:.0f} ms; the best codec left {large.min():.0%} of the bytes.
-  A flush of a thousand records took {pressed["none", size]} ms, with gzip {pressed["gzip", size]}.
-- `flush` came back without a word on {len(failed)} failure. Each future knew of its own.
-- An acknowledgement is the first moment at which a record is more than a wish. What it is worth,
-  and which of the brokers gave it, is the question of lesson 05.
+- {90 - gone} of 90 records waited in memory; a kill kept {kept_of_killed} of {len(said)}.
+- All at once took {together / single:.0%} of the time. Milliseconds for half of them: {half}.
+- Company for {company[200, 65_536]:.0f} cost {slow:.0f} ms; a codec left {large.min():.0%}.
+- `flush` hid {len(failed)} failure. What an acknowledgement is worth is the question of lesson 05.
 """)
 
 # %%
