@@ -356,7 +356,7 @@ small, large = (table[name].drop("none") / table[name]["none"] for name in table
 assert [(large <= small).all(), (small < 1).all()] == [True, True]
 title = f"The best codec leaves {small.min():.0%} in small batches, {large.min():.0%} in large ones"
 ax = table.sort_values(label).plot.bar(rot=0, ylabel="bytes in the file per record", title=title)
-charts.show(ax, f"{title}. Bytes of a record by codec and size of the batch: {rows}.")
+charts.show(ax, f"{title}. Bytes of a record, by codec: {table.round(1).to_dict()}.")
 
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more. So codec and batch size belong
