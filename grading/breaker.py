@@ -46,16 +46,24 @@ class Breaker:
 
     # --- Waiting -------------------------------------------------------------------------------
 
-    def until(self, condition: Callable[[], object], what: str) -> None:
-        """Wait for what the student's cell makes the cluster show. Ends with the cell at last."""
+    def until(self, condition: Callable[[], object], what: str, afterwards: bool = False) -> None:
+        """Wait for what the student's cell makes the cluster show. Ends with the cell at last.
+
+        `afterwards`: what the cell left when it was over counts too, for what was set up before.
+        """
         while True:
             is_over = self.is_over.is_set()
-            with suppress(Unseen):
-                if not is_over and condition():
+            unable: CourseError | None = None
+            try:
+                if (afterwards or not is_over) and condition():
                     self.note(what)
                     return
+            except Unseen:
+                pass
+            except CourseError as error:  # a coordinator that moves, a leader that is elected
+                unable = error
             if is_over:
-                raise NotReached(what)
+                raise unable or NotReached(what)
             self.is_over.wait(0.02)
 
     def wait(self, condition: Callable[[], object], what: str, timeout: float = 30) -> None:
