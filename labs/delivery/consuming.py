@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
-from kafka.errors import IllegalStateError, KafkaError
+from kafka.errors import IllegalStateError, KafkaError, RetriableError
 
 from delivery import settings
 from delivery.options import ConsumerOptions
@@ -22,6 +22,7 @@ from kafkalab import joining
 
 QUIT, CRASH, WAIT = b"quit", b"crash", b"wait"
 ENDED_ITSELF = 17
+RETRY = 500  # ms between two polls that failed
 
 
 class Listener(ConsumerRebalanceListener):
@@ -84,7 +85,13 @@ class Consumption:
         )
         quitting = False
         while not quitting:
-            polled = self._consumer.poll(timeout_ms=options.poll_period)
+            try:
+                polled = self._consumer.poll(timeout_ms=options.poll_period)
+            except RetriableError as error:
+                # No broker answers; the client looks for one again in the next poll.
+                self._say(f"poll failed, tries again: {error!r}")
+                pause(RETRY)
+                continue
             batch = [record for records in polled.values() for record in records]
             self._tell_membership()
             if not batch:
@@ -176,8 +183,11 @@ class Consumption:
                 for place, offset in self._done.items()
                 if place in self._consumer.assignment()
             }
-            if positions := dict(self._positions()):
-                self._say(f"ready, positions {_offsets(positions)}")
+            try:
+                if positions := dict(self._positions()):
+                    self._say(f"ready, positions {_offsets(positions)}")
+            except RetriableError:
+                self._listener.changed = True  # asked again after the next poll
 
     def _positions(self) -> Iterator[tuple[TopicPartition, int]]:
         """Where it reads on; asks for what is not known yet, as a new group has no position."""
