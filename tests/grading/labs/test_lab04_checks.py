@@ -76,3 +76,9 @@ def test_a_delay_that_the_log_does_not_show_is_found():
     assert result(LAB, "delay_is_in_the_log", topics, true).outcome is Outcome.PASS
     invented = {"delays": {"stop": 6.0, "kill": 9_000.0}}
     assert result(LAB, "delay_is_in_the_log", topics, invented).outcome is Outcome.PART
+
+
+def test_topics_that_nobody_filled_give_no_points():
+    found = result(LAB, "numbers_survived", {topic: [] for topic in P.delay_topics.values()})
+    assert found.outcome is Outcome.FAIL
+    assert "holds 0 records" in found.messages[0]
