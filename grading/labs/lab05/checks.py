@@ -48,10 +48,13 @@ def nothing_again(x):
 
 @check(1, points=5, title="No wait after the kill")
 def back_at_once(x):
-    members = x.kafka.group(x.p.readers).members
-    yield expect(members, f"{x.p.readers} has no member: leave `second` running", must=True)
-    named = [member.instance for member in members if member.instance]
-    yield expect(named, "the member gives no name of its own, so the group cannot know it again")
+    named = x.value("member.get('instance_id')")
+    # The member is gone some time after the next cell has ended it; while it is there, it is asked.
+    known = {member.instance for member in x.kafka.group(x.p.readers).members} or {named}
+    yield expect(
+        named and known == {named},
+        "the member gives no name of its own, so the group cannot know it again",
+    )
     seconds, session = x.value("waited"), x.value("session_ms") / 1000
     yield expect(
         isinstance(seconds, int | float) and seconds < 0.4 * session,
