@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from kafkalab import wire
 from kafkalab.survey import UNSETTLED
@@ -18,9 +20,16 @@ if TYPE_CHECKING:
     from kafkalab.cluster import Cluster
 
 PAUSE = 0.05
-SCHEMA = (
-    "during string, began double, seconds double, partition int, leader int, "
-    "leader_epoch int, in_sync int"
+SCHEMA = pa.schema(
+    [
+        ("during", pa.string()),
+        ("began", pa.float64()),
+        ("seconds", pa.float64()),
+        ("partition", pa.int32()),
+        ("leader", pa.int32()),
+        ("leader_epoch", pa.int32()),
+        ("in_sync", pa.int32()),
+    ]
 )
 
 
@@ -52,10 +61,11 @@ class Watch:
     def during(
         self, name: str, doing: Callable[[], object] | None = None, every: float = 0.1
     ) -> Iterator[None]:
-        """Look about twenty times a second while the block runs, and once before it.
+        """Look about twenty times a second while the block runs, once before and once after it.
 
-        Meanwhile a thread calls `doing`, such as a function that sends, each `every` seconds. What
-        was noted under the same name before is forgotten, for a cell that is run again.
+        Meanwhile a thread calls `doing`, such as a function that sends, each `every` seconds, the
+        first time at once. What was noted under the same name before is forgotten, for a cell that
+        is run again.
         """
         self.looks = [look for look in self.looks if look.during != name]
         began, over = time.time(), Event()
@@ -72,6 +82,7 @@ class Watch:
             over.set()
             for thread in threads:
                 thread.join()
+            self._look(name, began)
 
     def until_moved(self, name: str, partition: int) -> float | None:
         """Seconds until another leader was named than at first; None where it stayed."""
@@ -80,7 +91,8 @@ class Watch:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """One row for each look at each partition."""
-        return spark.createDataFrame([tuple(asdict(look).values()) for look in self.looks], SCHEMA)
+        table = pa.Table.from_pylist([vars(look) for look in self.looks], SCHEMA)
+        return spark.createDataFrame(table)
 
     def _look(self, name: str, began: float) -> None:
         asked_at = time.time()
@@ -103,5 +115,7 @@ class Watch:
 
 
 def _repeat(over: Event, pause: float, action: Callable[..., object], *arguments: object) -> None:
-    while not over.wait(pause):
+    while True:
         action(*arguments)
+        if over.wait(pause):
+            return

@@ -64,9 +64,14 @@ def _map(ax: Axes, seen: pd.DataFrame, shades: dict[int, str]) -> None:
         change = looks["leader"].fillna(-1).diff() != 0
         starts = looks[change]
         stops = [*starts["seconds"].iloc[1:], end]
-        for start, stop, leader in zip(starts["seconds"], stops, starts["leader"], strict=True):
-            if pd.notna(leader):
-                ax.barh(partition, stop - start, 0.9, left=start, color=shades[int(leader)])
+        strips = [
+            (start, stop - start, shades[int(leader)])
+            for start, stop, leader in zip(starts["seconds"], stops, starts["leader"], strict=True)
+            if pd.notna(leader)
+        ]
+        places = [(start, length) for start, length, _ in strips]
+        shade = [colour for *_, colour in strips]
+        ax.broken_barh(places, (partition - 0.45, 0.9), facecolors=shade)
     ax.set_ylim(seen["partition"].max() + 0.6, -0.6)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     ax.grid(visible=False)

@@ -69,9 +69,9 @@ for copies in (1, 2, 3):
     assert Counter(one.leader for one in cluster.topic(even).partitions) == {0: 2, 1: 2, 2: 2}
 
 shares = ", ".join(f"broker {broker} leads {leads[broker]}" for broker in cluster.brokers)
-ax = diagrams.replicas({f"{topic}; its partition 1 is led from {cluster.addresses[0]}": before})
+ax = diagrams.replicas({"now": before})
 ax.set_title(f"Who stands first leads: {shares}")
-charts.show(ax, f"13 partitions in three copies, all in sync. In their columns {shares}.")
+charts.show(ax, f"13 partitions in three copies, all in sync; {shares} of them.")
 
 # %% [markdown]
 # The last topics have six partitions with one, two and three copies, dealt out like cards: each
@@ -130,8 +130,8 @@ assert all(one.isr == [b for b in one.replicas if b != 0] for one in after.parti
 print(my_moves.against(len(moved)))
 right = sum(my_leaders[partition] == predicted[partition] for partition in moved)
 
-ax = diagrams.replicas({"before": before, "without broker 0": after})
-title = f"{len(moved)} of 13 leaders moved, as the rule said; you had {right} of {len(moved)}"
+ax = diagrams.replicas({"before": before, "after": after})
+title = f"Without broker 0 {len(moved)} leaders moved, as the rule says; you had {right} right"
 ax.set_title(title)
 charts.show(ax, f"{title}. Partitions {moved} went to the next broker of their lists.")
 
@@ -278,7 +278,8 @@ askers
 
 # %% [markdown]
 # Ten records are everywhere. Now broker 0 is frozen, and ten more are written with `acks=1`, so
-# that the leader acknowledges alone. How many of the ten does the reader get?
+# that the leader acknowledges alone. How many of the ten does the reader get, while broker 0 is
+# frozen and counts as in sync?
 
 # %% tags=["prediction"]
 my_marks = Prediction(None, "records")  # your number in the place of None
@@ -298,10 +299,13 @@ with watch.during("pause", a_round, pause):
     wait_until(lambda: reader.end_offsets([place])[place] > start, timeout=15, what="more to read")
     came_later = [record.offset for record in clients.records_until_end(reader)]
     cluster.wait_for_isr(topic, 2)
-    steady.flush(timeout=30)
 behind = {
     p: max(ends.values()) - ends[0] for p in range(13) if (ends := cluster.copies(topic, p).ends)
 }
+with watch.during("resume", a_round, pause):
+    cluster.resume(0)
+    cluster.wait_for_isr(topic, 3)
+steady.flush(timeout=30)
 my_marks.against(sum(map(len, polled.values())))
 
 # %% tags=["A32", "B97"]
@@ -324,22 +328,20 @@ charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early
 # exist. What is not safe must not be seen.
 #
 # It did not stay so. The leader waits for all *in-sync* replicas, and who keeps silent is taken off
-# that list. Then two brokers were left, both had everything, and the ten were handed out.
+# that list. Then two brokers were left, both had everything, and the ten were handed out. Your
+# cell waited for that, and only then let broker 0 go on.
 
 # %% [markdown]
 # Two clocks watch a replica. The **controller** wants a heartbeat: without one for
 # `broker.session.timeout.ms` it *fences* the broker, which then leads nothing and is in sync with
 # nothing. The **leader** wants a follower to reach its log end within `replica.lag.time.max.ms`.
-# What runs out first decides. Let broker 0 go on, and compare its settings with the books.
+# What runs out first decides. Broker 0 has gone on and caught up; compare its settings with the
+# books.
 
 # %% tags=["A109", "B74", "B98"]
 assert came_later == list(range(start, start + 10))
 assert len(behind) == 13
-assert min(behind.values()) > 0  # the frozen copy lags in each of the 13
-with watch.during("resume", a_round, pause):
-    cluster.resume(0)
-    cluster.wait_for_isr(topic, 3)
-steady.flush(timeout=30)
+assert all(behind[p] > 0 for p in range(13) if p not in moved)  # wherever it followed
 assert all(len({*cluster.copies(topic, p).ends.values()}) == 1 for p in range(13))  # no lag
 
 books = {
@@ -495,7 +497,7 @@ waits = (
 )
 wait = dict(zip(waits.during, waits.acknowledged - waits.sent, strict=True))
 silent = min(wait[fault] for fault in ("pause", "cut", "kill"))
-assert watch.until_moved("stop", 1) < watch.until_moved("kill", 1)
+assert watch.until_moved("kill", 1) > 2  # most of a session of three seconds
 assert silent > max(wait[event] for event in ("stop", "restart", "resume", "heal"))
 
 verdict = ledger.verdict(cluster)
@@ -558,7 +560,9 @@ cluster.restart(0)
 cluster.wait_for_isr(topic, 2)
 cluster.wait_for_leader(safes[1], 0)
 only.seek_to_beginning()
-assert len(list(only)) == 10  # never lost; out of reach for as long as its broker was away
+assert (
+    len(list(clients.records_until_end(only))) == 10
+)  # never lost; out of reach for as long as its broker was away
 assert strict.send(topic, value=b"strict", partition=1).get(timeout=10).offset > 0
 
 # %% [markdown]
@@ -583,7 +587,7 @@ panel.show(cluster)
 # %%
 from IPython.display import Markdown
 
-waited = ", ".join(f"{fault} {seconds:.1f} s" for fault, seconds in wait.items())
+waited = ", ".join(f"{fault} {wait[fault]:.1f} s" for fault in ("stop", "pause", "cut", "kill"))
 Markdown(f"""
 - The first in-sync broker of the list takes over. {len(predicted)} leaders were predicted,
   {len(moved)} moved, and {led_again} came back before an election.
