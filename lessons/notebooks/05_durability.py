@@ -138,9 +138,9 @@ def send_all(ledger, topic, acks, names):  # to the six partitions in turn
     ]
 
 
-for topic in runs:  # these are safe; and a leader new in office might refuse acks=0, unheard
+for topic, acks in runs.items():  # after this all leaders are in office, and the way is known
     [promise.get(timeout=10) for promise in send_all(frozen, topic, "all", early)]
-    [producers[0].send(topic, b"hello", partition=p).get(timeout=10) for p in range(6)]
+    [producers[acks].send(topic, b"hello", partition=p).get(timeout=10) for p in range(6)]
 cluster.pause(0)
 promises = {topic: send_all(frozen, topic, acks, burst) for topic, acks in runs.items()}
 for topic, acks in runs.items():
