@@ -558,11 +558,11 @@ answer.error_code, answer.error_message
 
 # %% [markdown]
 # The leader asks the coordinator whether the partition takes part in a transaction that is open,
-# and refuses. (A Java producer of 4.0 or later also gets a new epoch with every transaction, so that
-# late requests are known by their epoch.) Brokers before 3.6 did not ask. Take that protection
-# away, as if this were one of them, and let the same thing happen. Then a producer without any
-# transaction sends ten records, all acknowledged. Before you run the next cell: how many does a
-# reader of committed records get?
+# and refuses. (Java's producer, since 4.0, also gets a new epoch with every transaction, so that a
+# late request is known by its epoch.) Brokers before 3.6 did not ask. Take that protection away, as
+# if this were one of them, and let the same thing happen. Then a producer without any transaction
+# sends ten records, all acknowledged. Before you run the next cell: how many does a reader of
+# committed records get?
 
 # %%
 hung, answer = late_request("hung", verify="false")
