@@ -57,6 +57,7 @@ class Round:
 
     def visible(self) -> str:
         """What a reader of each isolation level gets."""
+        self.cluster.wait_for_markers()
         levels = ("read_uncommitted", "read_committed")
         return ", ".join(f"{level} {self.found(level)}" for level in levels)
 

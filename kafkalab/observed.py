@@ -190,6 +190,19 @@ class Observed(ABC):
             ),
         )
 
+    def wait_for_markers(self, timeout: float = 15) -> None:
+        """Until every transaction that was committed or aborted has its markers.
+
+        A producer hears of the decision, and goes on, before these are written.
+        """
+        wait_until(
+            lambda: not self._survey.ending_transactions(),
+            timeout=timeout,
+            what="the markers of transactions",
+            seen=lambda: ", ".join(self._survey.ending_transactions()) or "none is missing now",
+            not_yet=UNSETTLED,
+        )
+
     def wait_for_group(
         self,
         group: str,

@@ -19,6 +19,7 @@ from kafka.protocol.admin import (
     DescribeQuorumRequest,
     DescribeTopicPartitionsRequest,
     ListGroupsRequest,
+    ListTransactionsRequest,
 )
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
@@ -276,6 +277,21 @@ class Survey:
         assigned = [(t, p) for m in members for t, ps in m.assignment.items() for p in ps]
         (ends,) = self.offsets({*offsets, *assigned}, LATEST)
         return GroupView(name, state, kind, protocol, coordinator, members, offsets, ends)
+
+    def ending_transactions(self) -> list[str]:
+        """Those of which the end is decided and not yet written to their partitions."""
+        reachable, found = self._addresses(), []
+        for broker in wire.brokers(self.ask_metadata([])):
+            if broker not in reachable:
+                raise NotYet(f"broker {broker} does not answer")
+            states = ["PrepareCommit", "PrepareAbort"]
+            answer = wire.ask(
+                reachable[broker],
+                ListTransactionsRequest(state_filters=states, producer_id_filters=[]),
+            )
+            _accept(answer.error_code)
+            found += [one.transactional_id for one in answer.transaction_states]
+        return found
 
     def committed(self, group: str, coordinator: int) -> dict[Place, int]:
         kind = OffsetFetchRequest.OffsetFetchRequestGroup

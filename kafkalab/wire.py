@@ -31,6 +31,7 @@ VERSIONS = {
     "FindCoordinatorRequest": 4,
     "ListGroupsRequest": 5,
     "ListOffsetsRequest": 9,
+    "ListTransactionsRequest": 0,
     "MetadataRequest": 12,
     "OffsetFetchRequest": 8,
 }

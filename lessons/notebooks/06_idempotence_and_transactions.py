@@ -314,6 +314,7 @@ def open_accounts():
 
 def look(then=None):
     """Let both consumers read what they can see, and note when they had, and what comes then."""
+    cluster.wait_for_markers()
     for level, reader in readers.items():
         for record in clients.records_until_end(reader):
             seen.read(record, reader=level)
@@ -414,8 +415,9 @@ charts.show(ax, f"{title}. In order: {', '.join(b.marker or 'a record' for b in 
 # And who writes the markers? See what the bank asked for, above the chart. One broker is its
 # **transaction coordinator**: it gives the id, hears of each partition before the first record goes
 # there, and is told the end. It first writes the decision into a log of its own,
-# `__transaction_state`; from then on the transaction *is* committed. Then it sends the markers to
-# the leaders. If it dies in between, the next coordinator reads the decision and goes on.
+# `__transaction_state`; from then on the transaction *is* committed, and the bank hears so. Then it
+# sends the markers to the leaders, a moment later (hence `wait_for_markers` above). If it dies in
+# between, the next coordinator reads the decision and goes on.
 
 # %% [markdown]
 # ## Read, work, write
@@ -466,8 +468,8 @@ earlier
 # run the next cell: how many bills will a reader of committed records get? How many letters go out?
 
 # %% tags=["B92", "C98"]
-second_clerk = clerk("clerk 2")
-second_clerk.commit_transaction()
+clerk("clerk 2").commit_transaction()
+cluster.wait_for_markers()
 billed = {level: read_topic(spark, cluster, bills, isolation=level).count() for level in levels}
 assert (earlier, cluster.group(shop).offsets) == ({}, {(orders, 0): 20})
 assert (billed, len(letters)) == ({"read_uncommitted": 40, "read_committed": 20}, 40)
@@ -541,11 +543,7 @@ def late_request(name, verify):
     slow.send(topic, value=b"too late")
     cluster.gateway.wait_for_request("Produce", client_id=topic)
     slow.abort_transaction()
-    wait_until(
-        lambda: admin.describe_transactions([topic])[topic].state.name == "COMPLETE_ABORT",
-        timeout=10,
-        what="the end of the abort",
-    )
+    cluster.wait_for_markers()
     (*_, answer) = cluster.gateway.release()
     cluster.gateway.heal()
     return topic, answer.responses[0].partition_responses[0]

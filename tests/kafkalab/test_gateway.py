@@ -130,6 +130,19 @@ def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) 
     assert {"JoinGroup", "OffsetCommit"} <= {f.api for f in seen if f.group == f"{topic}-group"}
 
 
+def test_the_markers_of_a_transaction_are_awaited(cluster: Cluster, topic: str) -> None:
+    producer = clients.producer(cluster, client_id="marked", transactional_id=topic)
+    producer.init_transactions()
+    for end in (producer.commit_transaction, producer.abort_transaction):
+        producer.begin_transaction()
+        producer.send(topic, b"one", partition=0).get(timeout=10)
+        cluster.wait_for_markers()  # an open one has none to come
+        end()
+        cluster.wait_for_markers()
+        ends = cluster.topic(topic).partitions[0].end_offset
+        assert ends == (2 if end == producer.commit_transaction else 4)
+
+
 def test_a_request_without_acknowledgement_waits_for_none(cluster: Cluster, topic: str) -> None:
     producer = clients.producer(cluster, client_id="zero", acks=0, enable_idempotence=False)
     for _ in range(5):
