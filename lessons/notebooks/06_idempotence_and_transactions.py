@@ -196,6 +196,8 @@ wire[["producer_id", "producer_epoch", "base_sequence", "records", "outcome"]]
 # the same three numbers.
 
 # %% tags=["A133", "B88", "B89", "C76"]
+import time
+
 from kafka import TopicPartition
 
 admin, place = clients.admin(cluster), TopicPartition(knowing, 0)
@@ -294,8 +296,6 @@ counts
 # *abort* neither. Two consumers look on. One reads what is committed, the other everything.
 
 # %%
-import time
-
 levels = ("read_uncommitted", "read_committed")
 
 
