@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,26 @@ class Lab:
             return None
         tasks = set(self._definition.tasks)
         return Verdict.of(self._definition, self._results(tasks), tasks)
+
+    def program(self, name: str, tasks: Iterable[int], end: str) -> Path:
+        """A Python file in the working folder: the cells of these tasks as last run, then `end`.
+
+        A cell is a task's where its first line says so. CourseError where one was not run yet.
+        """
+        shell = get_ipython()
+        ran = (
+            {} if shell is None else {cell.split("\n", 1)[0]: cell for cell in shell.user_ns["In"]}
+        )
+        numbers = list(tasks)
+        if missing := [number for number in numbers if f"# Task {number}" not in ran]:
+            raise CourseError(
+                f"The program lacks task {', '.join(map(str, missing))}.",
+                "It is made of the cells as they were last run in this notebook.",
+                "Run the cells of its tasks, then this one again.",
+            )
+        file = Path(name).resolve()
+        file.write_text("\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]), "utf-8")
+        return file
 
     def close(self) -> None:
         """Stop the cluster if this notebook started it."""

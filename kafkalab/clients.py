@@ -74,7 +74,11 @@ def admin(cluster: Cluster | str, client_id: str = "admin", **settings: Any) -> 
     """A KafkaAdminClient."""
     from kafka import KafkaAdminClient
 
-    return _open(KafkaAdminClient, cluster, client_id, settings)
+    from kafkalab import routing
+
+    opened = _open(KafkaAdminClient, cluster, client_id, settings)
+    routing.ask_whoever_is_there(opened)
+    return opened
 
 
 def records_until_end(consumer: KafkaConsumer, timeout: float = 10) -> Iterator[ConsumerRecord]:

@@ -175,3 +175,18 @@ def test_a_member_gets_its_partitions_however_short_it_polls() -> None:
             what="an assignment that is answered between two polls",
             seen=lambda: (consumer.assignment(), slow.group("impatient")),
         )
+
+
+@pytest.mark.cluster
+def test_an_admin_client_finds_another_broker() -> None:
+    with Cluster.start("replicated") as three:
+        admin = clients.admin(three)
+        admin.create_topics(["all"])
+        three.kill(0)
+        admin.create_topics(["without-0"])
+        three.kill(1)
+        admin.create_topics(["only-2"])
+        three.restart(0)
+        three.kill(2)
+        admin.create_topics(["only-0"])
+        assert {"all", "without-0", "only-2", "only-0"} <= set(three.topics())

@@ -1,0 +1,575 @@
+# %% [markdown]
+# # Lab 03 Stock producer
+#
+# Eight stocks, one producer, prices all day long. You write that program piece by piece. Then a
+# broker is restarted under it, and somebody presses Ctrl-C. Does your program still tell the truth
+# about what it has sent?
+
+# %% [markdown]
+# **You will**
+#
+# - give records a form and a place: JSON, a key, and a partitioner of your own;
+# - count what was sent, what was acknowledged and what failed;
+# - let eight threads share one producer, while a broker goes and comes back;
+# - end a program so that nothing is left in its buffer.
+#
+# **Needs** lessons 02 and 03. **Time** about 90 minutes. **Points** 100.
+
+# %% tags=["parameters"]
+student = ""  # your name or number in the course; the grader puts it in
+seconds_of_trading = 3  # after the restart of the broker
+
+# %%
+from grading.lab import Lab
+
+lab = Lab.open("lab03_stock_producer", student)
+lab
+
+# %% [markdown]
+# `lab.p.stocks` is the list of *your* stocks: a name, the lowest price and the highest, each price
+# as `[dollars, cents]`. Two of them are important: `lab.p.important`.
+#
+# Tasks 2 to 7 make one program. Their cells hold definitions only, and after task 7 they are put
+# together in a file and run outside of the notebook. So a function gets what it needs as
+# arguments, and `lab` does not occur in it.
+
+# %% [markdown]
+# ## Task 1: a topic for prices
+#
+# Create the topic `lab.p.topic` with `lab.p.partitions` partitions and three copies of each. Two
+# settings are the topic's own: `max.message.bytes` is `lab.p.max_bytes`, and `min.insync.replicas`
+# is 2. **10 points**
+#
+# Why 2, when there are three copies? With 3, the first broker that is restarted would stop the
+# trade.
+#
+# *Example.* `Configs: min.insync.replicas=2,max.message.bytes=40000`
+
+# %%
+from kafkalab import Prediction, charts, clients, read_topic, spark_session, wait_until
+
+admin = clients.admin(lab.cluster)
+
+
+def remove(name):
+    """Delete a topic if it is there, and wait until it is gone."""
+    if name in admin.list_topics():
+        admin.delete_topics([name])
+        wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
+
+
+remove(lab.p.topic)
+
+# %% tags=["task-1"]
+# Task 1
+# BEGIN SOLUTION
+# STUB: create the topic lab.p.topic with its settings
+settings = {"min.insync.replicas": "2", "max.message.bytes": str(lab.p.max_bytes)}
+shape = {"num_partitions": lab.p.partitions, "replication_factor": 3, "configs": settings}
+admin.create_topics({lab.p.topic: shape})
+# END SOLUTION
+lab.cluster.wait_for_topic(lab.p.topic)
+
+# %% tags=["check-1", "A153"]
+lab.check(1)
+
+# %% [markdown]
+# ## Task 2: a price
+#
+# `StockPrice` is given. Write two functions.
+#
+# - `to_json(price)` returns the bytes of a JSON object with the fields dollars, cents and name, in
+#   this order.
+# - `random_price(stock, generator)` draws a price for one entry of `lab.p.stocks`. The dollars lie
+#   between those of the lowest and of the highest price, the cents between the cents of both,
+#   drawn one after the other, and both ends can occur. All chance comes from `generator`, which is
+#   a `random.Random`. **15 points**
+#
+# *Example.* `StockPrice(68, 37, "IBM")` becomes `{"dollars": 68, "cents": 37, "name": "IBM"}`.
+# A stock `["IBM", [50, 10], [100, 99]]` costs 50 to 100 dollars and 10 to 99 cents.
+
+# %% tags=["task-2"]
+# Task 2
+import json
+import random
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class StockPrice:
+    dollars: int
+    cents: int
+    name: str
+
+
+# BEGIN SOLUTION
+# STUB: write to_json and random_price
+def to_json(price: StockPrice) -> bytes:
+    return json.dumps(asdict(price)).encode()
+
+
+def random_price(stock: list, generator: random.Random) -> StockPrice:
+    name, (low_dollars, low_cents), (high_dollars, high_cents) = stock
+    dollars = generator.randint(low_dollars, high_dollars)
+    return StockPrice(dollars, generator.randint(low_cents, high_cents), name)
+
+
+# END SOLUTION
+
+# %% tags=["check-2", "A136", "A155"]
+lab.check(2)
+
+# %% [markdown]
+# A classic mistake with chance: every thread makes its own generator and seeds it with the clock.
+# Two threads that start in the same tick of the clock then draw the same numbers. Here two stocks
+# have the same bounds.
+#
+# Before you run the next cell: in how many of 50 prices do the two stocks agree, with one seed for
+# both, and with a seed for each?
+
+# %% tags=["demo", "A156"]
+twins = [["LEFT", [10, 0], [900, 99]], ["RIGHT", [10, 0], [900, 99]]]
+
+
+def agreements(seeds):
+    """How many of 50 prices are the same for both stocks."""
+    generators = [random.Random(seed) for seed in seeds]
+    drawn = [
+        [(p.dollars, p.cents) for p in (random_price(stock, generator) for _ in range(50))]
+        for stock, generator in zip(twins, generators, strict=True)
+    ]
+    return sum(left == right for left, right in zip(*drawn, strict=True))
+
+
+by_clock, by_name = agreements(["noon", "noon"]), agreements(["LEFT", "RIGHT"])
+assert by_clock == 50, "the same seed, the same market"
+assert by_name < 5
+by_clock, by_name
+
+# %% [markdown]
+# ## Task 3: important stocks have a partition of their own
+#
+# With the usual partitioner a few keys may leave a partition empty, and an important stock shares
+# its partition with whatever has a fitting hash. Write `partition_of(key, partitions, important)`:
+#
+# - `key` is the name of the stock as bytes, `partitions` the number of partitions of the topic,
+#   `important` a set of names (text);
+# - an important stock goes to the last partition;
+# - every other stock goes to one of the others: murmur2 of the key, without its top bit, modulo
+#   their number;
+# - with one partition everything goes there;
+# - a record without a key is refused with a `ValueError`.
+#
+# Then complete `StockPartitioner`, which a producer calls. Count *all* partitions of the topic, and
+# not only those that have a leader now: a key must not move because a broker is away. **20 points**
+#
+# *Example.* With 3 partitions, `b"IBM"` being important: partition 2. `b"SUN"`: partition 0.
+
+# %% tags=["task-3"]
+# Task 3
+from kafka.partitioner import Partitioner, murmur2
+
+
+# BEGIN SOLUTION
+# STUB: write partition_of and StockPartitioner
+def partition_of(key: bytes | None, partitions: int, important: set[str]) -> int:
+    if key is None:
+        raise ValueError("a price without the name of its stock")
+    if partitions == 1 or key.decode() in important:
+        return partitions - 1
+    return (murmur2(key) & 0x7FFFFFFF) % (partitions - 1)
+
+
+class StockPartitioner(Partitioner):
+    def __init__(self, important):
+        self.important = set(important)
+
+    def partition(self, topic, key, serialized_key, value, serialized_value, cluster):
+        count = len(cluster.partitions_for_topic(topic))
+        return partition_of(serialized_key, count, self.important)
+
+
+# END SOLUTION
+
+# %% tags=["check-3", "A138"]
+lab.check(3)
+
+# %% [markdown]
+# ## Task 4: a producer that counts
+#
+# kafka-python has no interceptors, so wrap the producer. `CountingProducer(producer)` has a method
+# `send(topic, **parts)` that sends with the wrapped producer and returns its future, and three
+# numbers:
+#
+# - `sent`: how often `send` was called;
+# - `acknowledged`: how many records a broker has acknowledged;
+# - `failed`: how many were not. Some failures come later, through the future. Others are raised by
+#   `send` itself; count them and let the exception pass on.
+#
+# When nothing is under way, `sent` is the sum of the other two. **15 points**
+#
+# *Example.* Ten records, of which the broker refuses one: 10, 9, 1.
+
+
+# %% tags=["task-4"]
+# Task 4
+# BEGIN SOLUTION
+# STUB: write CountingProducer
+class CountingProducer:
+    def __init__(self, producer):
+        self.producer = producer
+        self.sent = self.acknowledged = self.failed = 0
+
+    def send(self, topic, **parts):
+        self.sent += 1
+        try:
+            future = self.producer.send(topic, **parts)
+        except Exception:
+            self.failed += 1
+            raise
+        return future.add_callback(self.on_acknowledgement).add_errback(self.on_failure)
+
+    def on_acknowledgement(self, metadata):
+        self.acknowledged += 1
+
+    def on_failure(self, error):
+        self.failed += 1
+
+
+# END SOLUTION
+
+# %% [markdown]
+# The next cell tries it: records of the right size, records that the topic refuses because they
+# are too large, and one that has no form at all.
+
+# %%
+import random
+
+remove(lab.p.counted_topic)
+limit = {"max.message.bytes": str(lab.p.max_bytes)}
+admin.create_topics(
+    {lab.p.counted_topic: {"num_partitions": 1, "replication_factor": 3, "configs": limit}}
+)
+lab.cluster.wait_for_topic(lab.p.counted_topic)
+# without a serializer a value has to be bytes already
+plain = clients.producer(lab.cluster, client_id="counted", linger_ms=0)
+counting = CountingProducer(plain)
+for number in range(lab.p.good):
+    counting.send(lab.p.counted_topic, value=str(number).encode())
+plain.flush(timeout=10)
+refused = [
+    counting.send(lab.p.counted_topic, value=random.randbytes(lab.p.max_bytes + 1000))
+    for _ in range(lab.p.too_large)
+]
+plain.flush(timeout=10)
+
+# %%
+passed_on = None
+try:
+    counting.send(lab.p.counted_topic, value={"dollars": 68})
+except Exception as error:
+    passed_on = type(error).__name__
+reasons = [type(getattr(future, "exception", None)).__name__ for future in refused]
+counting.sent, counting.acknowledged, counting.failed, passed_on, set(reasons)
+
+# %% tags=["check-4", "A140"]
+lab.check(4)
+
+# %% [markdown]
+# ## Task 5: the settings
+#
+# Write `settings(important)`. It returns the settings of the producer, as a dictionary for
+# `KafkaProducer`: acknowledgement by all in-sync replicas, idempotence, compression with snappy,
+# batches of 65,536 bytes, a linger of 20 ms, text keys and JSON values (so that `send` takes a name
+# and a `StockPrice`), and your partitioner. **5 points**
+#
+# *Example.* `settings({"IBM"})["linger_ms"]` is 20.
+
+
+# %% tags=["task-5"]
+# Task 5
+# BEGIN SOLUTION
+# STUB: write settings
+def settings(important):
+    return {
+        "acks": "all",
+        "enable_idempotence": True,
+        "compression_type": "snappy",
+        "batch_size": 65_536,
+        "linger_ms": 20,
+        "key_serializer": str.encode,
+        "value_serializer": to_json,
+        "partitioner": StockPartitioner(important),
+    }
+
+
+# END SOLUTION
+
+# %%
+shared = clients.producer(lab.cluster, client_id="trader", **settings(lab.p.important))
+{name: shared.config[name] for name in ("acks", "retries", "delivery_timeout_ms", "linger_ms")}
+
+# %% tags=["check-5", "A131"]
+lab.check(5)
+
+# %% [markdown]
+# The cell above also shows what you did not set. How often does this client try again? Without
+# an end: what ends a send is its time, `delivery_timeout_ms`.
+#
+# ## Task 6: one sender for each stock
+#
+# Write `trade(producer, topic, stock, stop, say)`, which is what a thread does for one stock:
+#
+# - its generator is seeded with the name of the stock;
+# - until `stop` (a `threading.Event`) is set, it sends prices. The key is the name. The header
+#   `number` says the how-manieth price of this stock it is, from 1, as text;
+# - after each send it pauses for 1 to 10 ms, in such a way that `stop` wakes it at once;
+# - for every 100th price it waits for the acknowledgement and calls `say` with one line: the
+#   name, the price, topic, partition and offset;
+# - a price that fails does not end the trade: it says so in a line with the word `failed`, and
+#   goes on;
+# - it returns how many prices it tried. **20 points**
+#
+# *Example.* `IBM 68.37 -> stock-prices, partition 2, offset 4711`
+
+
+# %% tags=["task-6"]
+# Task 6
+import threading
+
+
+# BEGIN SOLUTION
+# STUB: write trade
+def trade(producer, topic, stock, stop: threading.Event, say):
+    generator, number = random.Random(stock[0]), 0
+    while not stop.is_set():
+        number += 1
+        price = random_price(stock, generator)
+        line = f"{price.name} {price.dollars}.{price.cents:02d}"
+        try:
+            future = producer.send(
+                topic, key=price.name, value=price, headers=[("number", str(number).encode())]
+            )
+            if number % 100 == 0:
+                at = future.get(timeout=15)
+                say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
+        except Exception as error:
+            say(f"{line} failed: {error!r}")
+        stop.wait(generator.uniform(0.001, 0.010))
+    return number
+
+
+# END SOLUTION
+
+# %% [markdown]
+# Now all stocks are traded, eight threads with one producer. Meanwhile broker `lab.p.restarted` is
+# stopped in order and started again. How many prices will be lost?
+
+# %% tags=["prediction"]
+my_lost = Prediction(None, "prices")  # your number in the place of None
+my_lost
+
+# %%
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+
+lines, stop = [], threading.Event()
+trading = CountingProducer(shared)
+threads = ThreadPoolExecutor(len(lab.p.stocks))
+tried = [
+    threads.submit(trade, trading, lab.p.topic, stock, stop, lines.append) for stock in lab.p.stocks
+]
+try:
+    wait_until(
+        lambda: trading.acknowledged > 200 or wait(tried, 0).done,
+        timeout=20,
+        what="the first prices",
+    )
+    restarted_at = time.time()
+    lab.cluster.restart(lab.p.restarted)
+    stop.wait(seconds_of_trading)
+finally:
+    stop.set()
+
+# %%
+ended = wait(tried, timeout=20).done
+shared.flush(timeout=15)
+prices_tried = sum(future.result() for future in ended)
+lines[-3:], len(ended), prices_tried, trading.acknowledged, trading.failed
+
+# %% [markdown]
+# The same function once more, on a topic that does not exist. Each send waits for the topic and
+# gives up; the trade goes on until it is stopped.
+
+# %%
+complaints, gone = [], threading.Event()
+short = clients.producer(
+    lab.cluster, client_id="short", **{**settings(lab.p.important), "max_block_ms": 300}
+)
+hopeless = ThreadPoolExecutor(1).submit(
+    trade, short, lab.p.missing_topic, lab.p.stocks[0], gone, complaints.append
+)
+try:
+    wait_until(lambda: len(complaints) >= 3 or hopeless.done(), timeout=15, what="three complaints")
+finally:
+    gone.set()
+complaints[:3]
+
+# %% tags=["check-6", "A112", "A132", "A137", "A154", "A157", "A158"]
+lab.check(6)
+
+# %% [markdown]
+# What does Spark read in the topic?
+
+# %% tags=["demo"]
+from pyspark.sql import functions as F
+
+prices = read_topic(spark_session(), lab.cluster, lab.p.topic).select(
+    "timestamp",
+    "partition",
+    F.col("key").cast("string").alias("stock"),
+    F.from_json(F.col("value").cast("string"), "dollars INT, cents INT, name STRING").alias("p"),
+)
+priced = prices.withColumn("price", F.col("p.dollars") + F.col("p.cents") / 100)
+table = priced.groupBy("stock", "partition").agg(
+    F.count("*").alias("prices"), F.min("price"), F.mean("price"), F.max("price")
+)
+table.orderBy("partition", "stock").toPandas().round(2)
+
+# %% tags=["demo", "A159"]
+in_log = priced.count()
+print(my_lost.against(trading.acknowledged - in_log))
+usual = {name: (murmur2(name.encode()) & 0x7FFFFFFF) % 3 for name in ("IBM", "SUN", "UBER", "XYZ")}
+other = {name: (murmur2(name.encode()) & 0x7FFFFFFF) % 3 for name in ("GOOG", "INEL", "ABC", "DEF")}
+assert set(usual.values()) == {2}
+assert set(other.values()) == {0}, "partition 1 would have nothing to do"
+ax = charts.records_per_second(priced, marks={f"broker {lab.p.restarted} restarts": restarted_at})
+ax.set_title(f"{in_log} prices in the log, of {trading.acknowledged} that were acknowledged")
+charts.show(
+    ax, f"Prices per second, with a mark where broker {lab.p.restarted} was stopped and started."
+)
+
+# %% [markdown]
+# ## Task 7: the end of the program
+#
+# Somebody presses Ctrl-C. Eight threads are in the middle of a pause, and the producer holds prices
+# that no broker has seen. Write `run(producer, topic, stocks)`:
+#
+# - it starts a thread for each stock, which calls `trade` with `print` for `say`;
+# - SIGINT and SIGTERM set `stop`;
+# - then it waits until the threads have ended, prints a line with the word `flushing`, flushes,
+#   prints a line with the word `closing`, and closes the producer. Flush and close have a limit of
+#   10 seconds each;
+# - it returns the status of the process: 130 after SIGINT, 143 after SIGTERM.
+#
+# `producer` is a `CountingProducer`, and what it wraps is `producer.producer`; use the names of
+# your task 4. **15 points**
+#
+# *Example.* The last lines on the screen are `flushing` and `closing`, and `echo $?` shows 130.
+
+# %% tags=["task-7"]
+# Task 7
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+
+# BEGIN SOLUTION
+# STUB: write run
+def run(producer, topic, stocks):
+    stop, received = threading.Event(), []
+
+    def on_signal(number, frame):
+        received.append(number)
+        stop.set()
+
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    with ThreadPoolExecutor(len(stocks)) as threads:
+        for stock in stocks:
+            threads.submit(trade, producer, topic, stock, stop, print)
+        stop.wait()
+    print("flushing")
+    producer.producer.flush(timeout=10)
+    print("closing")
+    producer.producer.close(timeout=10)
+    return 128 + received[0]
+
+
+# END SOLUTION
+
+# %% [markdown]
+# `lab.program` puts the cells of tasks 2 to 7 into a file. What stands below them counts at the
+# end and tells it. The program runs as a process of its own, until SIGINT comes.
+
+# %%
+import subprocess
+import sys
+
+END = """
+if __name__ == "__main__":
+    import json
+    import sys
+    from kafkalab import clients
+    address, topic, stocks, important = json.loads(sys.argv[1])
+    own = {**settings(important), "linger_ms": 500}  # so that the buffer is never empty
+    producer = CountingProducer(clients.producer(address, client_id="program", **own))
+    status = run(producer, topic, stocks)
+    print(json.dumps([producer.sent, producer.acknowledged, producer.failed]))
+    sys.exit(status)
+"""
+file = lab.program("stock_producer.py", tasks=range(2, 8), end=END)
+remove(lab.p.program_topic)
+admin.create_topics({lab.p.program_topic: {"num_partitions": 3, "replication_factor": 3}})
+lab.cluster.wait_for_topic(lab.p.program_topic)
+
+
+# %%
+def run_until(name):
+    """The status of the program after this signal, and the lines that it printed."""
+    topic = lab.p.program_topic
+    enough = lab.cluster.topic(topic).records + 100
+    given = json.dumps([lab.cluster.address, topic, lab.p.stocks, lab.p.important])
+    process = subprocess.Popen(
+        [sys.executable, "-u", file, given], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        wait_until(
+            lambda: process.poll() is not None or lab.cluster.topic(topic).records > enough,
+            timeout=25,
+            what="100 prices of the program",
+        )
+        process.send_signal(signal.Signals[name])
+        printed, _ = process.communicate(timeout=25)
+    finally:
+        process.kill()
+    return process.returncode, printed.splitlines()
+
+
+# %%
+ends = {name: run_until(name) for name in ("SIGINT", "SIGTERM")}
+{name: (status, said[-3:]) for name, (status, said) in ends.items()}
+
+# %% tags=["check-7", "A162"]
+lab.check(7)
+
+# %% [markdown]
+# ## The topic made anew
+#
+# Before you run the next cell: the topic of the program is deleted and created again. Which offset
+# does its next record get?
+
+# %% tags=["demo", "A161"]
+before = lab.cluster.topic(lab.p.program_topic).records
+remove(lab.p.program_topic)
+admin.create_topics({lab.p.program_topic: {"num_partitions": 1, "replication_factor": 3}})
+lab.cluster.wait_for_topic(lab.p.program_topic)
+fresh = clients.producer(lab.cluster, client_id="fresh").send(lab.p.program_topic, value=b"first")
+assert before > 0
+assert fresh.get(timeout=10).offset == 0, "a new topic with an old name, and nothing else"
+fresh.value
+
+# %%
+lab.score()
+
+# %%
+lab.close()
