@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import (
     KafkaConnectionError,
-    KafkaTimeoutError,
+    KafkaError,
     NodeNotReadyError,
     UnknownBrokerIdError,
 )
@@ -45,7 +45,7 @@ def ask_whoever_is_there(admin: KafkaAdminClient) -> None:
                     raise
             admin._controller_id = None
             brokers = admin._manager.cluster.request_update()
-            with contextlib.suppress(KafkaTimeoutError):
+            with contextlib.suppress(KafkaError):  # the one that was asked is away too
                 await admin._manager.wait_for(brokers, PATIENCE * 1000)
             await admin._net.sleep(PAUSE)
 
