@@ -1,9 +1,8 @@
 # %% [markdown]
 # # 01 A single broker
 #
-# A broker told you: your record is at offset 7. Where is it now, as bytes on a disk? What does one
-# broker keep there, how does it find a record again, and when does it throw one away? You will
-# open its folder and look.
+# A broker told you: your record is at offset 7. How does a broker keep a record as bytes on a disk,
+# find it again, and throw it away? You will open its folder and look.
 
 # %% [markdown]
 # You will

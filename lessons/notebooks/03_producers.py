@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 03 Producers
 #
-# `send` comes back within microseconds. No network is that fast. So where is your record at that
-# moment, who tells you when it has arrived, and what is left of it if your program ends right here?
+# `send` comes back within microseconds. No network is that fast. Where is a record between `send`
+# and its acknowledgement? Who tells you when it has arrived, and what is left of it if your program
+# ends right here?
 
 # %% [markdown]
 # You will

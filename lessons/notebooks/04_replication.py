@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 04 Replication
 #
-# Your records lie on the disk of one broker, and that broker dies. With copies elsewhere another
-# one could take over. But which, how soon, and how does it know that its copy is complete? And the
-# dead one may come back and believe that it still leads.
+# Your records lie on the disk of one broker, and that broker dies. Which broker takes over, how
+# soon, and how does it know that its copy is complete? And the dead one may come back and believe
+# that it still leads.
 
 # %% [markdown]
 # You will

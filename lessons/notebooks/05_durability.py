@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 05 Durability
 #
-# You sent a record, and the broker acknowledged it. Is it safe? Then the broker dies. You will lose
-# a hundred records that were acknowledged, every one of them, and lose them again whenever you
-# like. What did that acknowledgement promise, and who gave the promise?
+# You sent records, a broker acknowledged them, and then the broker dies. Which acknowledged records
+# are safe? You will lose a hundred of them, every one, and lose them again whenever you like. What
+# did that acknowledgement promise, and who gave the promise?
 
 # %% [markdown]
 # You will

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 06 Idempotence and transactions
 #
-# A producer sends a record and hears nothing. Was the record lost on the way, or only the answer?
-# If it sends again, the record may be there twice. If it does not, perhaps never. And where two
-# records belong together: can somebody see the one without the other?
+# A producer sends a record and hears nothing. Can a record be written twice, or half? If the
+# producer sends again, the record may be there twice. If it does not, perhaps never. And where two
+# records belong together, somebody may see the one without the other.
 
 # %% [markdown]
 # You will
