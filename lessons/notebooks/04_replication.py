@@ -254,6 +254,7 @@ cluster.gateway.clear()  # forget what was noted so far
 writer = clients.producer(cluster, client_id="writer", acks=1, enable_idempotence=False)
 for number in range(10):
     writer.send(marks, value=b"mark %d" % number).get(timeout=10)
+wait_until(lambda: cluster.topic(marks).records == 10, timeout=10, what="ten that can be read")
 
 reader = clients.consumer(cluster, client_id="reader", auto_offset_reset="earliest")
 reader.assign([place := TopicPartition(marks, 0)])
