@@ -439,6 +439,7 @@ try:
     wait_until(lambda: len(complaints) >= 3 or hopeless.done(), timeout=15, what="three complaints")
 finally:
     gone.set()
+    wait([hopeless], timeout=10)
 complaints[:3]
 
 # %% tags=["check-6", "A112", "A132", "A137", "A154", "A157", "A158"]
