@@ -23,6 +23,9 @@ from kafkalab import joining
 QUIT, CRASH, WAIT = b"quit", b"crash", b"wait"
 ENDED_ITSELF = 17
 RETRY = 500  # ms between two polls that failed
+# ms to wait for an offset. A broker answers in order, and first it holds the fetch before the
+# question for up to half a second: with less patience the answer may be missed every time.
+PATIENCE = 2_000
 
 
 class Listener(ConsumerRebalanceListener):
@@ -194,7 +197,7 @@ class Consumption:
         for place in sorted(self._consumer.assignment()):
             # The group may take a partition away between two of these questions.
             with contextlib.suppress(IllegalStateError, KeyError):
-                position = self._consumer.position(place, timeout_ms=self._options.poll_period)
+                position = self._consumer.position(place, timeout_ms=PATIENCE)
                 if position is not None:
                     yield place, position
 
@@ -204,7 +207,7 @@ class Consumption:
         if self._at_end or not places:
             return
         try:
-            ends = self._consumer.end_offsets(list(places), timeout_ms=self._options.poll_period)
+            ends = self._consumer.end_offsets(list(places), timeout_ms=PATIENCE)
             positions = dict(self._positions())
         except KafkaError:
             return  # no leader answers: it is not known what is left

@@ -233,7 +233,7 @@ def test_commits_and_pauses_are_where_the_options_say(cluster, topic, tmp_path, 
     ]
     (batch,) = both.said("^batch of 9 records")
     received = [line.seconds for line in both.said("^received")]
-    assert received[0] - batch.seconds >= 0.15
+    assert received[0] - batch.seconds > 0.14  # both are rounded to hundredths
     assert min(b - a for a, b in pairwise(received)) > 0.039
     assert both.said("^committed")[0].seconds - received[-1] > 0.039 + 0.25
     assert "enable_auto_commit = False" in one(both, "enable_auto_commit")
