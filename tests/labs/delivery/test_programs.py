@@ -88,7 +88,7 @@ def test_the_producer_says_what_it_does_and_why(cluster, topic, run):
     cycles = started["cycles"].said("^cycle . of 3$")
     sent = [line.seconds for line in started["cycles"].said("^acknowledged t")]
     assert keys(started["cycles"]) == list(range(30))
-    assert all(after.seconds - before.seconds >= 0.5 for before, after in pairwise(cycles))
+    assert all(after.seconds - before.seconds >= 0.49 for before, after in pairwise(cycles))
     groups = [sum(s >= line.seconds for s in sent) for line in cycles]
     assert groups == [30, 20, 10]
     assert started["cycles"].log.name == "payload-1.log"
@@ -190,7 +190,7 @@ def test_a_wait_keeps_the_member_and_a_longer_one_loses_it(cluster, topic, tmp_p
 
     assert (during.state, len(during.members)) == ("STABLE", 1)
     waited = short.wait_for("^wait: goes on").seconds - short.said("^wait: stands")[0].seconds
-    assert waited >= 2.5
+    assert waited >= 2.49
     assert [entry.value for entry in short.payload] == ["before", "after"]
     still = short.said("^wait: stands")[0].seconds
     assert short.said("^generation")[-1].seconds <= still, "it did not have to join again"
@@ -234,8 +234,8 @@ def test_commits_and_pauses_are_where_the_options_say(cluster, topic, tmp_path, 
     (batch,) = both.said("^batch of 9 records")
     received = [line.seconds for line in both.said("^received")]
     assert received[0] - batch.seconds > 0.14  # both are rounded to hundredths
-    assert min(b - a for a, b in pairwise(received)) > 0.039
-    assert both.said("^committed")[0].seconds - received[-1] > 0.039 + 0.25
+    assert min(b - a for a, b in pairwise(received)) > 0.029
+    assert both.said("^committed")[0].seconds - received[-1] > 0.279
     assert "enable_auto_commit = False" in one(both, "enable_auto_commit")
 
     assert [line.text for line in consumers["every"].said("^committed")] == [
