@@ -146,14 +146,14 @@ def test_commits_that_come_late_double_what_a_lost_member_had_processed(cluster,
         "session_timeout": 1_000,
         "heartbeat_interval": 300,
         "wait_after_batch": 250,
-        "max_poll_recs": 100,
+        "max_poll_recs": 25,  # so that there is work left when both have their partitions
         "quiet": True,
     }
     faults = {"nobody": None, "killed": Program.kill, "frozen": Program.freeze}
     runs = {name: filled.run(name) for name in faults}
-    both = {name: [run.consumer(local_id=n, **late) for n in (1, 2)] for name, run in runs.items()}
-    uncommitted, took = {}, {}
-    for name, (first, second) in both.items():
+    both, uncommitted, took = {}, {}, {}
+    for name, run in runs.items():
+        both[name] = first, second = [run.consumer(local_id=n, **late) for n in (1, 2)]
         wait_until(
             lambda two=(first, second): [len(one.partitions) for one in two] == [3, 3],
             timeout=40,
