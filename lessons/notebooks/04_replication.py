@@ -197,12 +197,16 @@ counter = cluster.unused("counter")
 admin.create_topics({counter: {"assignments": {0: [1, 0, 2]}}})
 cluster.wait_for_topic(counter)
 for change in (5, -2, 40, -1):
-    steady.send(counter, value=b"%+d" % change).get(timeout=10)
+    steady.send(counter, value=b"change:%+d" % change).get(timeout=10)
 first = clients.consumer(cluster, counter, client_id="first", auto_offset_reset="earliest")
-of_leader = [int(record.value) for record in clients.records_until_end(first)]
+bytes_of_leader = b"".join(record.value for record in clients.records_until_end(first))
 bytes_of_follower = cluster.segments(counter, 0, broker=0)[0].path.read_bytes()
-of_follower = [int(found) for found in re.findall(rb"[+-]\d+", bytes_of_follower)]
-assert sum(of_leader) == sum(of_follower) == 42
+of_leader, of_follower = (
+    [int(change) for change in re.findall(rb"change:([+-]\d+)", found)]
+    for found in (bytes_of_leader, bytes_of_follower)
+)
+assert of_leader == of_follower
+assert sum(of_follower) == 42
 copies
 
 # %% [markdown]

@@ -189,4 +189,5 @@ def test_an_admin_client_finds_another_broker() -> None:
         three.restart(0)
         three.kill(2)
         admin.create_topics(["only-0"])
+        three.wait_for_topic("only-0")  # the controller knows it before the broker does
         assert {"all", "without-0", "only-2", "only-0"} <= set(three.topics())
