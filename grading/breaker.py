@@ -160,23 +160,3 @@ class Breaker:
         for broker in brokers:
             do(broker)
             self.note(f"broker {broker} {done}")
-
-
-def mend(cluster: Cluster) -> None:
-    """Every node runs and the network is whole. Returns when all brokers know it."""
-    heal_network(cluster)
-    for service in cluster.description.kafka:
-        state = cluster.engine.state(service.name)
-        if state == "paused":
-            cluster.resume(service.name)
-        elif state != "running":
-            cluster.restart(service.name)
-    cluster.wait_for_brokers()
-
-
-def heal_network(cluster: Cluster) -> None:
-    """Undo what a gateway was told. A cluster without one has a whole network."""
-    with suppress(CourseError):
-        cluster.gateway.heal()
-        for broker in cluster.brokers:
-            cluster.heal(broker)

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from grading.breaker import Breaker, NotReached, mend
+from grading.breaker import Breaker, NotReached
 from grading.checks import Unseen
 
 LAST_STEPS = 60.0  # seconds for a fault to come to its end when the cell is over
@@ -100,7 +100,7 @@ class Injection:
                 self._error = f"the fault was not done {LAST_STEPS:g} s after the cell"
         self.breaker.thaw_processes()
         if self.breaker.cluster is not None:
-            self._guarded(lambda: mend(self.breaker.cluster))
+            self._guarded(lambda: self.breaker.cluster.mend())
         steps = tuple(self.breaker.steps)
         return Injected(self.fault.id, self.fault.task, steps, self._missed, self._error)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from grading.breaker import heal_network, mend
 from grading.definition import NO_CLUSTER, Definition
 from grading.sweep import sweep
 from kafkalab.errors import CourseError
@@ -76,11 +75,11 @@ class Lease:
 
 def put_in_order(cluster: Cluster) -> None:
     """Bring back what an attempt stopped or paused."""
-    heal_network(cluster)
+    cluster.heal_network()
     with contextlib.suppress(CourseError):
         cluster.wait_for_brokers(timeout=QUICK)
         return
-    mend(cluster)
+    cluster.mend()
 
 
 def changed_settings(cluster: Cluster) -> list[tuple[int, str, str | None]]:

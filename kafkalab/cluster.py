@@ -242,10 +242,7 @@ class Cluster(Observed, Networked):
 
         Leaders stay where the faults have put them.
         """
-        if self._gateway is not None:
-            self._gateway.heal()
-            for broker in self._apart.copy():
-                self.heal(broker)
+        self.heal_network()
         for service in self.description.kafka:
             state = self.engine.state(service.name)
             if state == "paused":

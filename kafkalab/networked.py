@@ -69,6 +69,13 @@ class Networked:
         self._apart.discard(number)
         self._asked_last(number)
 
+    def heal_network(self) -> None:
+        """Undo every `cut` and all that the gateway was told, by whichever process."""
+        if self._gateway is not None:
+            self._gateway.heal()
+            for service in self.description.kafka:
+                self.heal(service.name)
+
     def _service(self, node: int | str) -> str:
         raise NotImplementedError
 
