@@ -159,7 +159,8 @@ def minimum(it: Round) -> Outcomes:
     yield "three copies, one stopped", told(ledgers[triple], it.cluster)
     it.cluster.kill(it.b)
     it.cluster.wait_for_isr(triple, 1)
-    it.errors(once, triple)  # it takes the leader a moment to know that it is alone
+    # It takes the leader a moment to know that it is alone, and the producer to know who leads.
+    wait_until(lambda: "NotLeader" not in it.errors(once, triple), timeout=20, what="leaders")
     yield "three copies, one left", it.errors(once, triple)
     late = send_all(ledgers[triple], producer, triple)
     it.cluster.restart(it.a)
