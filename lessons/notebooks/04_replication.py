@@ -270,7 +270,9 @@ with clients.consumer(cluster, client_id="office", group_id="office") as office:
     office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
 fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
 askers = Counter(frame.client_id for frame in fetches)
-assert {"broker-0-fetcher-0", "broker-2-fetcher-0", "reader"} <= {*askers}
+assert "reader" in askers
+if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
+    assert {"broker-0-fetcher-0", "broker-2-fetcher-0"} <= {*askers}
 askers
 
 # %% [markdown]

@@ -397,7 +397,8 @@ assert markers == [(1, "commit"), (3, "abort"), (10, "commit")]
 frames = cluster.gateway.frames(client_id="bank")
 asked = list(dict.fromkeys(frame.api for frame in frames if frame.api != "ApiVersions"))
 assert asked[-4:] == ["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn"]
-assert cluster.gateway.frames("WriteTxnMarkers", between="nodes")
+if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
+    assert cluster.gateway.frames("WriteTxnMarkers", between="nodes")
 print("the bank asked for:", *asked)
 
 title = f"{end} offsets for {values} records: {len(markers)} are markers"
