@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,6 +36,7 @@ ARCHIVE_OF = {"broker": "kafka", "controller": "kafka", "tool": "kafka", "spark"
 # Raised when a training run changes, so that archives are recorded anew.
 RECIPES = {"kafka": 1, "spark": 2}
 KEPT = 4
+IN_USE = 24 * 3600  # seconds: archives that were used so lately are kept, however many
 # Set for a training run: "kafka=FOLDER" makes every JVM of that archive list its classes there.
 TRAINING = "KAFKALAB_AOT_TRAINING"
 DEADLINE = 300
@@ -190,9 +192,10 @@ def run(command: list[str], failed: str, env: dict[str, str] | None = None) -> N
 
 def forget(name: str, folder: Path) -> None:
     """Keep the archives used last: several copies of the course may share this cache."""
-    archives = sorted(folder.glob(f"{name}-*.jsa"), key=lambda path: -path.stat().st_mtime)
-    for archive in archives[KEPT:]:
-        archive.unlink(missing_ok=True)
+    used = {path: path.stat().st_mtime for path in folder.glob(f"{name}-*.jsa")}
+    for archive in sorted(used, key=used.__getitem__, reverse=True)[KEPT:]:
+        if time.time() - used[archive] > IN_USE:
+            archive.unlink(missing_ok=True)
 
 
 def _pyspark_jars() -> list[Path]:

@@ -84,6 +84,15 @@ def test_only_the_archives_used_last_are_kept(tmp_path):
     ]
 
 
+def test_archives_in_use_are_kept_however_many(tmp_path):
+    for number in range(7):
+        (tmp_path / f"kafka-{number}.jsa").touch()
+
+    aot.forget("kafka", tmp_path)
+
+    assert len(list(tmp_path.iterdir())) == 7
+
+
 @pytest.mark.cluster
 def test_two_that_record_at_once_record_once_and_java_uses_it(cache):
     command = [sys.executable, "-P", "-m", "kafkalab.aot", "kafka"]
