@@ -106,7 +106,10 @@ class Lab:
                 "Run the cells of its tasks, then this one again.",
             )
         file = Path(name).resolve()
-        file.write_text("\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]), "utf-8")
+        # One that runs from the former file, or is started now, meets a whole program.
+        unfinished = file.with_name(f".{file.name}.part")
+        unfinished.write_text("\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]), "utf-8")
+        unfinished.replace(file)
         return file
 
     def close(self) -> None:

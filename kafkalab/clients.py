@@ -12,7 +12,7 @@ import atexit
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.errors import KafkaError
@@ -98,7 +98,7 @@ def records_until_end(consumer: KafkaConsumer, timeout: float = 10) -> Iterator[
             "The consumer has none: its group may still be arranging itself, or the topic is new.",
         )
     ends = consumer.end_offsets(list(partitions))
-    yield from (record for record in waiting if record.offset < ends[_place(record)])
+    yield from _before(ends, waiting, consumer)
     while missing := {p: e for p, e in ends.items() if consumer.position(p) < e}:
         if time.monotonic() > deadline:
             lags = ", ".join(
@@ -107,7 +107,7 @@ def records_until_end(consumer: KafkaConsumer, timeout: float = 10) -> Iterator[
             )
             raise WaitTimeout(f"Waited {timeout:g} s for the end of the log.", lags)
         for records in consumer.poll(timeout_ms=200).values():
-            yield from (record for record in records if record.offset < ends[_place(record)])
+            yield from _before(ends, records, consumer)
 
 
 def _first_records(consumer: KafkaConsumer, deadline: float) -> list[ConsumerRecord]:
@@ -117,6 +117,22 @@ def _first_records(consumer: KafkaConsumer, deadline: float) -> list[ConsumerRec
         if consumer.assignment():
             return [record for records in polled.values() for record in records]
     return []
+
+
+def _before(
+    ends: Mapping[Any, int], records: Iterable[ConsumerRecord], consumer: KafkaConsumer
+) -> list[ConsumerRecord]:
+    """The records before the ends; the consumer goes back to those that the poll brought too."""
+    found, beyond = [], set()
+    for record in records:
+        place = _place(record)
+        if record.offset < ends[place]:
+            found.append(record)
+        else:
+            beyond.add(place)
+    for place in beyond:
+        consumer.seek(place, ends[place])
+    return found
 
 
 def _place(record: ConsumerRecord) -> Any:

@@ -229,7 +229,12 @@ class Cluster(Observed, Networked):
                 [described.node], lambda alive: described.node in alive, timeout
             )
         elif self._alive():
-            wait_until(lambda: self.quorum().leader is not None, timeout=timeout, what="a quorum")
+            wait_until(
+                lambda: self.quorum().leader is not None,
+                timeout=timeout,
+                what="a quorum",
+                not_yet=(WaitTimeout,),  # the view itself waits less long
+            )
 
     def rolling_restart(self, timeout: float = 60) -> None:
         """Restart one broker after the other, each when the one before is in sync again."""

@@ -112,7 +112,9 @@ class Observed(ABC):
     def wait_for_topic(self, name: str, timeout: float = 15, partitions: int | None = None) -> None:
         """Until every living broker knows this topic and a leader of each of its partitions.
 
-        With `partitions`, until each knows so many: for a topic that was given more.
+        And until no leader says that it does not act as one yet: it opens its logs a moment after
+        it has heard that it leads. With `partitions`, until each broker knows so many: for a topic
+        that was given more.
         """
         doubt = ["no broker answered"]
 
@@ -130,7 +132,11 @@ class Observed(ABC):
                 ids.add(topic.topic_id)
             # A topic that was deleted and made again has another id.
             doubt[0] = f"brokers know {len(ids)} topics of this name"
-            return len(ids) == 1
+            if len(ids) != 1:
+                return False
+            doubt[0] = "a leader does not act as one yet"
+            places = [(name, p.partition_index) for p in topic.partitions]
+            return not self._survey.offsets_now(places, LATEST)[1]
 
         wait_until(
             known,

@@ -6,6 +6,15 @@ import subprocess
 from functools import cache
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Each example has as much time as it needs: how long one takes says more about what else runs on
+# the machine. In CI, Hypothesis chooses such a profile by itself, and the same examples each time.
+if not os.environ.get("CI"):
+    settings.register_profile(
+        "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("any machine")
 
 CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
 

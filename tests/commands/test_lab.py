@@ -105,8 +105,9 @@ def test_the_page_opens_without_a_question(server):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         page = browser.new_page()
+        page.set_default_timeout(120_000)
         page.goto(f"{address}lab?token={token}")
-        page.wait_for_selector(".jp-Launcher", timeout=120_000)
+        page.wait_for_selector(".jp-Launcher")
         # JupyterLab asks once its settings are read, which also end the splash.
         page.wait_for_load_state("networkidle")
 

@@ -50,7 +50,7 @@ def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(tiny, so
     assert "ended with -9" in attempted.evidence.why
     assert [result.check for result in attempted.evidence.results] == ["doubled"]
     assert below
-    assert psutil.wait_procs(below, timeout=5)[1] == []
+    assert psutil.wait_procs(below, timeout=30)[1] == []
 
 
 @pytest.mark.cluster
@@ -58,7 +58,8 @@ def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tm
     root = tmp_path / "course"
     shutil.copytree(course, root)
     settings = root / "grading" / "labs" / "lab90" / "lab.toml"
-    settings.write_text(settings.read_text().replace("run = 20", "run = 1"))
+    text = settings.read_text().replace("run = 20", "run = 3").replace("cell = 2", "cell = 20")
+    settings.write_text(text)
     cells = [
         replace(cell, text="while True: pass") if cell.id == "task-2" else cell
         for cell in as_handed_in(solved)
@@ -66,7 +67,7 @@ def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tm
     evidence = Attempt(definition.load("lab90", root)).run(Job("anna", "seed", cells)).evidence
     assert evidence.fault is None
     assert evidence.ended is Outcome.TIMEOUT
-    assert evidence.why == "the whole notebook took longer than 1 s"
+    assert evidence.why == "the whole notebook took longer than 3 s"
     assert outcomes(evidence) == {
         "doubled": Outcome.PASS,
         "words_reversed": Outcome.FAIL,

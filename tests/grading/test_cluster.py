@@ -131,6 +131,8 @@ def test_a_sweep_takes_what_has_the_tag_and_nothing_else(cluster):
     reader = clients.consumer(cluster, mine.name("a"), group_id=mine.name("group"))
     reader.poll(timeout_ms=500)
     reader.close()
+    for name in (mine.name("a"), mine.name("b"), other.name("a")):
+        cluster.wait_for_topic(name)
     gone = sweep(cluster, mine.tag)
     assert set(gone) >= {mine.name("a"), mine.name("b")}
     assert other.name("a") in cluster.topics()
@@ -146,7 +148,7 @@ def test_brokers_that_an_attempt_stopped_come_back(cluster, topic, view):
     attached.kill(1)
     attached.pause(2)
     put_in_order(cluster)
-    cluster.wait_for_brokers(timeout=1)
+    cluster.wait_for_brokers(timeout=5)
     cluster.wait_for_isr(topic, 3)
     view.forget()
     assert view.read(topic, limit=10).values == ["a"], "the reader finds its way again"
@@ -160,6 +162,7 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         first = lease.cluster
         assert first.broker_configs(0)["log.retention.ms"].value == "777000"
         clients.admin(first).create_topics(["left-over"])
+        first.wait_for_topic("left-over")
         lease.give_back()
         assert lease.take() == path
         assert first.topics() == []
@@ -168,6 +171,7 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         assert lease.cluster is not first
         change = ConfigResource(ConfigResourceType.BROKER, "0", {"log.retention.ms": "1"})
         clients.admin(lease.cluster).alter_configs([change])
+        lease.cluster.wait_for_setting("log.retention.ms", "1")
         lease.give_back()
         assert lease.cluster is None, "the next student would have it too"
         lease.take()

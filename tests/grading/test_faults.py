@@ -200,5 +200,5 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     assert done.missed == "a process with 'nobody' among its arguments"
     (left,) = [process for process in running if process.poll() is None]
     left.stdin.close()
-    assert left.wait(timeout=5) != -9, "it was thawed, and read the end of its input"
+    assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"
     assert isinstance(kills, Fault)

@@ -35,6 +35,24 @@ def test_the_last_version_of_each_cell_counts(shell: InteractiveShell, lab: Lab)
     assert run.stdout == "42\n"
 
 
+def test_a_program_is_whole_or_the_former_one(
+    shell: InteractiveShell, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no room left")
+
+    shell.run_cell("# Task 2\nvalue = 1", store_history=True)
+    file = lab.program("made.py", tasks=[2], end="print(value)")
+    assert [path.name for path in file.parent.glob("*made*")] == ["made.py"]
+    with file.open() as former:
+        lab.program("made.py", tasks=[2], end="print(2 * value)")
+        assert former.read().endswith("print(value)"), "who reads it goes on with what it was"
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="no room left"):
+        lab.program("made.py", tasks=[2], end="print(3 * value)")
+    assert file.read_text().endswith("print(2 * value)")
+
+
 def test_a_cell_that_was_not_run_is_named(shell: InteractiveShell, lab: Lab) -> None:
     shell.run_cell("# Task 2\nvalue = 1", store_history=True)
     with pytest.raises(CourseError, match=r"(?s)lacks task 3, 4\..*as they were last run"):

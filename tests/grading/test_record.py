@@ -95,7 +95,7 @@ def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
         below = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert psutil.wait_procs(below, timeout=10)[1] == [], "nothing outlives the grader"
+        assert psutil.wait_procs(below, timeout=30)[1] == [], "nothing outlives the grader"
         survivors.append(set(finished()))
     assert survivors[0] < survivors[1] < set(STUDENTS)
     ran, done = grade(course, out, submissions)
@@ -117,7 +117,7 @@ def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert b"KeyboardInterrupt" in said
-    assert psutil.wait_procs(below, timeout=10)[1] == []
+    assert psutil.wait_procs(below, timeout=30)[1] == []
 
 
 def submission(student="anna", text="x = 1"):

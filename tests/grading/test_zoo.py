@@ -3,6 +3,8 @@
 The tiny lab has 2 points for task 1, 4 for task 2 (2 of them hidden) and 2 for task 3.
 """
 
+import os
+
 import psutil
 import pytest
 
@@ -14,7 +16,7 @@ from grading.record import Store
 from grading.run import Batch, plan
 from grading.weave import HandedIn, as_handed_in
 
-STRAY = "kafka_course_stray_process"
+STRAY = f"kafka_course_stray_process_{os.getpid()}"
 STARTS_A_CHILD = f"""
 import subprocess, sys
 child = [sys.executable, "-c", "import time; {STRAY} = time.sleep(600)"]

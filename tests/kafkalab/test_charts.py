@@ -4,15 +4,13 @@ import itertools
 from datetime import UTC, datetime
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from drawn import words
 from nbconvert import HTMLExporter
 
 from kafkalab import charts, drawing
@@ -21,11 +19,7 @@ from kafkalab.segments import Batch
 
 START = pd.Timestamp("2026-01-01", tz="UTC")
 
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def at(*seconds):
@@ -38,10 +32,6 @@ def heights(ax):
 
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def words(ax):
-    return [text.get_text() for text in ax.texts]
 
 
 def test_records_per_second_counts_each_record_once():

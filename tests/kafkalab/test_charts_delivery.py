@@ -1,24 +1,13 @@
 """Lost and extra records as bars: each count is there, zero too, and names do not collide."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from drawn import words
 
 from kafkalab import charts
 
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
-def words(ax):
-    return [text.get_text() for text in ax.texts]
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def test_each_partition_has_two_bars_with_their_numbers():

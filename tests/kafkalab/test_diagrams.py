@@ -1,19 +1,11 @@
 from types import SimpleNamespace as Namespace
 
-import matplotlib.pyplot as plt
 import pytest
+from drawn import words
 
 from kafkalab import diagrams
 
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def words(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def test_a_record_shows_what_was_given_and_what_was_added():

@@ -30,6 +30,14 @@ def server():
         yield listener
 
 
+@pytest.fixture
+def closed():
+    """The address of a port that is taken, so that nobody listens there."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield address(taken)
+
+
 def answer(listener: socket.socket, data: bytes) -> None:
     def serve() -> None:
         connection, _ = listener.accept()
@@ -121,9 +129,7 @@ def test_a_docker_engine_that_does_not_answer_is_a_note(monkeypatch, tmp_path):
     assert "Cannot connect" in finding.why
 
 
-def test_a_closed_port_ends_the_trace_at_the_connection(server):
-    closed = address(server)
-    server.close()
+def test_a_closed_port_ends_the_trace_at_the_connection(closed):
     findings = list(listeners.trace(closed))
     assert [finding.level for finding in findings] == ["bad"]
     assert "the connection failed" in findings[0].seen
@@ -136,9 +142,7 @@ def test_a_port_that_is_no_broker_ends_the_trace_at_the_protocol(server):
     assert "does not answer as a Kafka broker" in findings[0].seen
 
 
-def test_the_command_tells_and_ends_with_1(server):
-    closed = address(server)
-    server.close()
+def test_the_command_tells_and_ends_with_1(closed):
     command = [sys.executable, "-m", "commands.app", "doctor", "--address", closed, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=Path.cwd())
     assert done.returncode == 1

@@ -2,22 +2,13 @@
 
 from types import SimpleNamespace as Namespace
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 from kafkalab import charts, diagrams
 from kafkalab.diagrams.acknowledgements import steps
 
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def fetch(follower, requested, answered):

@@ -1,18 +1,10 @@
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 from kafkalab import charts
 
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def looks(during: str, *rows: tuple[float, int | None, int]) -> pd.DataFrame:

@@ -68,10 +68,13 @@ def exactly(line: socket.socket, size: int) -> bytes:
     return data
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_ports(count: int) -> list[int]:
+    """All different: each is held until the last is found."""
+    with contextlib.ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +87,10 @@ def servers() -> Iterator[dict[int, Answering]]:
 
 @pytest.fixture(scope="module")
 def routes(servers: dict[int, Answering]) -> list[Route]:
+    wanted = [(n, between) for between in ("clients", "nodes") for n in servers]
     return [
-        *(Route(n, "clients", free_port(), server.port) for n, server in servers.items()),
-        *(Route(n, "nodes", free_port(), server.port) for n, server in servers.items()),
+        Route(n, between, port, servers[n].port)
+        for (n, between), port in zip(wanted, free_ports(len(wanted)), strict=True)
     ]
 
 
@@ -102,7 +106,7 @@ def running(routes: list[Route]) -> Iterator[Gateway]:
 
 @contextlib.contextmanager
 def one_route(target: int) -> Iterator[tuple[Gateway, Route]]:
-    route = Route(0, "clients", free_port(), target)
+    route = Route(0, "clients", *free_ports(1), target)
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway.start(Path(folder), [route], f"-Dkafkalab.slot={folder}")
         try:
@@ -225,6 +229,11 @@ def test_a_dropped_answer_resets_or_leaves_silence(
         line.settimeout(0.2)
         for correlation in (2, 3):
             line.sendall(request(correlation))
+            wait_until(
+                lambda number=correlation: servers[0].received[-1][11] == number,
+                timeout=5,
+                what="the request to arrive",
+            )
             with pytest.raises(TimeoutError):
                 line.recv(1)
         gateway.heal()
@@ -246,10 +255,11 @@ def test_a_half_closed_connection_still_takes_requests(
     gateway: Gateway, routes: list[Route], servers: dict[int, Answering]
 ) -> None:
     with connect(routes) as line:
-        ask(line, request(1))
-        assert gateway.half_close(0, client_id="me") == 1
+        # A name of its own: connections of the tests before may still be about to end.
+        ask(line, request(1, client_id=b"half"))
+        assert gateway.half_close(0, client_id="half") == 1
         assert line.recv(1) == b""
-        line.sendall(request(99))
+        line.sendall(request(99, client_id=b"half"))
         wait_until(
             lambda: servers[0].received[-1][11] == 99, timeout=5, what="the request to arrive"
         )
@@ -267,12 +277,14 @@ def test_a_client_that_says_it_is_done_still_gets_its_answers(
 
 
 def test_a_server_that_is_down_resets() -> None:
-    with one_route(free_port()) as (gateway, route):
-        with connect([route]) as line:
-            assert is_reset(line)
-        gateway.close()
-        with pytest.raises(CourseError, match="does not answer"):
-            gateway.clear()
+    with socket.socket() as down:
+        down.bind(("127.0.0.1", 0))  # the port is its own, and nobody listens
+        with one_route(down.getsockname()[1]) as (gateway, route):
+            with connect([route]) as line:
+                assert is_reset(line)
+            gateway.close()
+            with pytest.raises(CourseError, match="does not answer"):
+                gateway.clear()
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, servers: dict[int, Answering]) -> None:

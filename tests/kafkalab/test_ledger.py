@@ -175,7 +175,7 @@ def test_reading_back_is_bounded_by_the_end_at_its_start(cluster, topic):
     sender = threading.Thread(target=keep_sending)
     sender.start()
     try:
-        found = ledger.read_back(cluster, topic, timeout=20)
+        found = ledger.read_back(cluster, topic, timeout=60)
     finally:
         enough.set()
         sender.join()

@@ -128,13 +128,13 @@ def test_each_button_does_what_it_says_one_after_the_other(cluster: Cluster):
 def test_a_second_panel_of_a_cluster_stops_the_first(cluster: Cluster):
     first = panel.show(cluster)
     second = panel.show(cluster)
-    wait_until(lambda: not first.running, timeout=5, what="the first panel to end")
+    wait_until(lambda: not first.running, timeout=20, what="the first panel to end")
     assert "another one of this cluster was opened" in first.text
     assert first.buttons["kill", 0].disabled
     says(second, "broker 0 running")
     second.stop()
     second.stop()
-    wait_until(lambda: not threads(), timeout=5, what="the threads to end", seen=threads)
+    wait_until(lambda: not threads(), timeout=20, what="the threads to end", seen=threads)
 
 
 @pytest.mark.cluster
@@ -143,6 +143,6 @@ def test_a_panel_ends_with_its_cluster(cluster: Cluster):
     says(view, "broker 0 running")
     cluster.close()
     says(view, "This cluster is closed")
-    wait_until(lambda: not threads(), timeout=5, what="the threads to end", seen=threads)
+    wait_until(lambda: not threads(), timeout=20, what="the threads to end", seen=threads)
     with pytest.raises(CourseError, match="closed"):
         panel.show(cluster)

@@ -4,10 +4,6 @@ import itertools
 from types import SimpleNamespace as Namespace
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import pytest
 from matplotlib.patches import FancyBboxPatch
 
@@ -23,11 +19,7 @@ from kafkalab.views import (
     TopicView,
 )
 
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def words(ax) -> list[str]:

@@ -2,22 +2,14 @@
 
 from types import SimpleNamespace as Namespace
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from drawn import words
 
 from kafkalab import charts, diagrams
 from kafkalab.buffers import Buffer, HeldBatch
 
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def words(ax) -> list[str]:
-    return [text.get_text() for text in ax.texts]
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
 
 def test_each_buffer_stands_in_a_row_with_what_waits_and_what_is_under_way():

@@ -11,8 +11,10 @@ import pytest
 from kafkalab import CourseError, places, slot, wait_until
 from kafkalab.slot import Slot
 
-# Other ports than those of real clusters, so that these tests pass beside some that run.
-PUBLISHED = {"A_PORT": 19_871, "B_PORT": 19_872}
+# Other ports than those of real clusters, so that these tests pass beside some that run; and, by
+# the number of this process, beside another run of these tests.
+FIRST = 30_000 + os.getpid() % 1_000 * 2
+PUBLISHED = {"A_PORT": FIRST, "B_PORT": FIRST + 1}
 FIRST_PORT = 20_000
 
 
@@ -129,7 +131,7 @@ def test_a_forked_child_does_not_keep_the_slot() -> None:
         os._exit(0)
     try:
         taken.release()
-        wait_until(lambda: not slot.is_held(0), timeout=2, what="the slot to be free")
+        wait_until(lambda: not slot.is_held(0), timeout=10, what="the slot to be free")
     finally:
         os.write(writing, b"x")
         os.waitpid(child, 0)

@@ -1,5 +1,6 @@
 """The Spark session: alone on this machine, quiet, one per process, and never left behind."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -38,11 +39,11 @@ def run(script, folder, **environment):
     return done.stdout
 
 
-def pids_gone(*pids):
-    return all(
-        not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-        for pid in pids
-    )
+def is_gone(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_an_address_on_the_way_to_the_master_is_chosen():
@@ -116,8 +117,10 @@ def test_nothing_listens_on_another_address(session):
     session.range(10).count()
     java = psutil.Process(spark._driver.process.pid)
     for process in [psutil.Process(), java, *java.children(recursive=True)]:
-        addresses = {c.laddr.ip for c in process.net_connections("inet") if c.status == "LISTEN"}
-        assert addresses <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}, process
+        with contextlib.suppress(psutil.NoSuchProcess):  # a worker that ends at this moment
+            opened = process.net_connections("inet")
+            addresses = {c.laddr.ip for c in opened if c.status == "LISTEN"}
+            assert addresses <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}, process
 
 
 @pytest.mark.spark
@@ -170,7 +173,7 @@ print(json.dumps([spark._driver.process.pid, str(spark._driver.folder)]))
 """
     java, folder = json.loads(run(script, home, TMPDIR=str(temporary)))
     assert Path(folder).parent == temporary
-    assert pids_gone(java)
+    assert is_gone(java)
     assert list(home.iterdir()) == []
     assert [path.name for path in temporary.iterdir() if "hsperf" not in path.name] == []
 
@@ -194,7 +197,7 @@ sys.stdin.read()
     java, folder = json.loads(python.stdout.readline())
     python.send_signal(signal.SIGKILL)
     python.wait()
-    wait_until(lambda: pids_gone(java), timeout=15, what="the end of Java")
+    wait_until(lambda: is_gone(java), timeout=15, what="the end of Java")
     python.stdin.close()
     python.stdout.close()
     assert Path(folder).exists()
@@ -273,7 +276,7 @@ def test_aborted_records_are_left_out_on_demand_and_markers_do_not_delay(cluster
     started = time.monotonic()
     assert spark.read_topic(session, cluster, "orders").count() == 2
     assert spark.read_topic(session, cluster, "orders", isolation="read_committed").count() == 1
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60  # one that waits for what is no record waits 120 s
 
 
 @pytest.mark.spark

@@ -72,8 +72,10 @@ def test_an_empty_line_is_submitted_too():
 
 def test_a_missing_prompt_is_named_with_the_screen():
     program = python("print('no prompt here', flush=True); input()")
-    with Terminal(program) as terminal, pytest.raises(WaitTimeout, match="no prompt here"):
-        terminal.wait_for(lambda: "> " in terminal.screen, "a prompt", timeout=1)
+    with Terminal(program) as terminal:
+        terminal.wait_for(lambda: "no prompt" in terminal.screen, "the first words")
+        with pytest.raises(WaitTimeout, match="no prompt here"):
+            terminal.wait_for(lambda: "> " in terminal.screen, "a prompt", timeout=0.2)
 
 
 def test_a_program_that_ends_at_once_is_not_waited_for():

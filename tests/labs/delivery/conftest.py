@@ -5,8 +5,10 @@ import pytest
 from delivery import Run
 from kafkalab import Cluster, clients
 
-# Only the first of the last three is needed for members of the classic protocol.
+# Only the first of the last three is needed for members of the classic protocol. A broker that is
+# frozen for two seconds has to stay a member of the cluster, also where that takes longer.
 SETTINGS = {
+    "broker.session.timeout.ms": 9_000,
     "auto.create.topics.enable": True,
     "num.partitions": 3,
     "default.replication.factor": 1,
