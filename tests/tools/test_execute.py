@@ -52,4 +52,4 @@ def test_a_cell_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     outcome = run(tmp_path, "import threading\n\nthreading.Event().wait()", lesson_seconds=1)
     assert "lessons/notebooks/00_title.py:10: " in outcome.problem
     assert "timed out" in outcome.problem
-    assert outcome.seconds < 20
+    assert outcome.seconds < 60
