@@ -26,12 +26,16 @@ def end_below(pid: int) -> None:
     """Kill every process below `pid` until none is left, newcomers too."""
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)
-        while children := [
-            child
-            for child in top.children(recursive=True)
-            if child.status() != psutil.STATUS_ZOMBIE
-        ]:
+        while children := list(filter(is_alive, top.children(recursive=True))):
             end(children)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether there is anything to end: it may have gone since it was found."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def end_marked(mark: str) -> None:

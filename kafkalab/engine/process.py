@@ -89,7 +89,9 @@ class ProcessEngine(Services):
         self._children[child.pid] = child
         with contextlib.suppress(psutil.NoSuchProcess):
             created = psutil.Process(child.pid).create_time()
-            (folder / "process.json").write_text(json.dumps([child.pid, created]))
+            unfinished = folder / "process.part"  # others may look for it at this moment
+            unfinished.write_text(json.dumps([child.pid, created]))
+            unfinished.replace(folder / "process.json")
 
     def stop(self, service: str, timeout: float = 30) -> None:
         process = self._running(service)
@@ -135,7 +137,10 @@ class ProcessEngine(Services):
         process = self._process(service)
         if process is None:
             return "exited"
-        return "paused" if process.status() == psutil.STATUS_STOPPED else "running"
+        try:
+            return "paused" if process.status() == psutil.STATUS_STOPPED else "running"
+        except psutil.NoSuchProcess:  # it was alive a moment ago
+            return "exited"
 
     def logs(self, service: str, lines: int = 50) -> str:
         self.description.service(service)
