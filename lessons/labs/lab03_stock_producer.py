@@ -595,7 +595,7 @@ from kafkalab import clients
 address, topic, crash_at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 checkpoint = Path("checkpoint")
 done = int(checkpoint.read_text()) if checkpoint.exists() else 0
-print(done)
+print(done, flush=True)
 producer = clients.producer(address, client_id="copy", linger_ms=5_000)
 for number in range(done + 1, 1001):
     producer.send(topic, value=b"%d" % number)

@@ -352,7 +352,7 @@ for broker in (lab.p.second, lab.p.lost):
 lab.cluster.wait_for_isr(lab.p.topic, 3)
 leads = led_by(lab.p.lost, lab.p.topic)
 
-clients.admin(lab.cluster).elect_leaders(0)
+clients.admin(lab.cluster).elect_leaders(0, [lab.p.topic])
 first_of_list = [brokers[0] for brokers in lab.p.replicas].count(lab.p.lost)
 wait_until(
     lambda: led_by(lab.p.lost, lab.p.topic) == first_of_list, timeout=15, what="the election"
@@ -409,7 +409,7 @@ def whole_again(topic, broker):
     """Start the broker again, wait until its copy is in sync, and let it lead as before."""
     lab.cluster.restart(broker)
     lab.cluster.wait_for_isr(topic, 3)
-    clients.admin(lab.cluster).elect_leaders(0)
+    clients.admin(lab.cluster).elect_leaders(0, [topic])
 
 
 # %% tags=["task-7"]

@@ -65,7 +65,7 @@ trips = new_topic("trips")
 for number in range(10):
     producer.send(trips, value=b"trip %02d" % number).get(timeout=10)
 
-patient = clients.producer(cluster, client_id="patient", linger_ms=500)  # waits for company
+patient = clients.producer(cluster, client_id="patient", linger_ms=5_000)  # waits for company
 for number in range(10, 20):
     patient.send(trips, value=b"trip %02d" % number)
 patient.flush(timeout=10)
@@ -283,7 +283,7 @@ def read(group, number):
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,  # the place is committed by hand, below
-        consumer_timeout_ms=10_000,
+        consumer_timeout_ms=20_000,
     )
     records = [next(reader) for _ in range(number)]
     reader.commit()
@@ -405,7 +405,7 @@ from kafka import TopicPartition
 
 loner = clients.consumer(cluster, client_id="loner", auto_offset_reset="earliest")
 loner.assign([TopicPartition("parcels", 0)])
-there = poll_for(patience, loner)
+there = poll_for(20, loner)
 len(there), driver.assignment()
 
 # %% [markdown]
@@ -427,7 +427,7 @@ print(f"{len(warnings)} times in {patience} seconds:\n{warnings[-1]}")
 # %% tags=["A68"]
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 1})
 admin, producer = clients.admin(cluster), clients.producer(cluster)
-mended = poll_for(patience, five_parcels())
+mended = poll_for(20, five_parcels())
 assert (len(hung), len(there), len(mended)) == (0, 5, 5)
 assert "INVALID_REPLICATION_FACTOR" in warnings[-1]
 len(mended)

@@ -491,7 +491,7 @@ for partition, end in enumerate((12, 9, 11)):
 
 places = {"map": (9, 9, 8), "bills": (6, 5, 7)}
 groups = {name: f"{feed}-{name}" for name in places}
-begin = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 10_000}
+begin = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 20_000}
 for name, ends in places.items():
     reader = clients.consumer(cluster, client_id=name, group_id=groups[name], **begin)
     for partition, end in enumerate(ends):

@@ -623,6 +623,7 @@ except KafkaTimeoutError as error:
     print(f"{sum(not future.is_done for future in lost)} of 20 undecided: {error}")
 assert alive("cut-off")  # not closed; it goes on trying
 clients.producer(cluster, "cut-off").close()  # ends its predecessor by force
+wait_until(lambda: not alive("cut-off"), timeout=10, what="the end of its thread")
 cluster.gateway.heal()
 assert [future.failed() for future in lost] == [True] * 20
 assert cluster.topic(ends).records == 20

@@ -50,5 +50,5 @@ def test_a_press_on_kill_moves_the_leader_while_a_cell_runs(reader, notebook):
     expect(cell.get_by_role("log")).to_contain_text(f"kill broker {leader}: done")
     reader.finished()
     expect(cell).to_contain_text("This cluster is closed", timeout=10_000)
-    assert page.get_by_role("button", name=f"kill {leader}", exact=True).is_disabled()
+    expect(page.get_by_role("button", name=f"kill {leader}", exact=True)).to_be_disabled()
     assert not reader.complaints, reader.complaints
