@@ -173,11 +173,12 @@ lab.check(2)
 # *Example.* `{"leader": 2, "replicas": [2, 0, 1], "isr": [2, 0, 1]}`
 
 # %%
-new_topic(lab.p.quiet_topic, partitions=3)
+new_topic(lab.p.quiet_topic, partitions=3, copies=2)
 lab.cluster.topic(lab.p.quiet_topic)
 
 # %% [markdown]
-# Above is a second topic to try your function on. Nothing is in it, and task 4 needs it too.
+# Above is a second topic to try your function on, with two copies. Nothing is in it, and task 4
+# needs it too.
 #
 # The second part is a question about evidence. Somebody was to do four things: (1) install Kafka,
 # (2) run three brokers and create a replicated topic, (3) send records and read them, (4) show

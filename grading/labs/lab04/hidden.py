@@ -8,7 +8,8 @@ from grading.labs.lab04.rule import after_loss, as_table
 
 @check(2, points=7, title="predict holds for other lists and other losses")
 def predict_holds_elsewhere(x):
-    for _ in range(3):
+    # Another rule agrees by chance in three lists of four.
+    for _ in range(15):
         brokers = x.rng.sample(range(10, 20), 4)
         replicas = [x.rng.sample(brokers, 3) for _ in range(x.rng.randrange(4, 8))]
         dead = x.rng.sample(brokers, 2)

@@ -56,6 +56,16 @@ def test_the_stations_of_lab01_share_several_partitions():
         assert len({found % p.partitions for found in hashes}) > 1
 
 
+def test_the_usual_partitioner_of_lab03_is_another_one():
+    """Otherwise an answer without a partitioner of its own would be right."""
+    from kafka.partitioner.default import murmur2
+
+    for p in drawn("lab03_stock_producer"):
+        names, last = [name for name, *_ in p.stocks], p.partitions - 1
+        hashes = {name: murmur2(name.encode()) & 0x7FFFFFFF for name in names}
+        assert {name for name in names if hashes[name] % p.partitions == last} != set(names[:2])
+
+
 def test_both_layouts_of_lab02_occur():
     layouts = {tuple(sorted(p.partition_of.items())) for p in drawn("lab02_iris")}
     assert len(layouts) == 2
