@@ -84,8 +84,11 @@ producer = clients.producer(cluster, "KafkaExampleProducer", **types)
 five = list(one_by_one())
 for key, place, ms in five:
     print(f"{key}: hello {key}, partition {place.partition}, offset {place.offset}, {ms:.1f} ms")
-assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[2]) == (5, True)  # slower than most
-cluster.gateway.frames(client_id="KafkaExampleProducer")
+talk = cluster.gateway.frames(client_id="KafkaExampleProducer")
+before = talk[: [frame.api for frame in talk].index("Produce")]
+assert {"Metadata", "InitProducerId"} <= {frame.api for frame in before}  # asked before it sent
+assert (len(five), five[0][2] > min(ms for _, _, ms in five)) == (5, True)
+talk
 
 # %% [markdown]
 # The first one is slow. You gave the producer some addresses, and it did not know who leads which
@@ -143,7 +146,7 @@ from pyspark.sql import functions as F
 spark = spark_session()
 single, together, called = (after - before for before, after in itertools.pairwise(moments))
 assert (answers.empty(), max(together, called) < single) == (True, True)
-assert {name for name, _ in heard} == {"KafkaExampleProducer-network-thread"}
+assert max(who := [name for name, _ in heard], key=who.count).endswith("-network-thread")
 for partition in range(13):
     offsets = [receipt.offset for _, receipt in heard if receipt.partition == partition]
     assert offsets == sorted(offsets)
@@ -177,8 +180,9 @@ charts.show(ax, f"{title} {half}. Three curves, for three ways of sending; two l
 
 # %% [markdown]
 # A callback costs no more than a future. It runs on the producer's **network thread**, in the order
-# of the offsets of each partition. While your function works nothing is sent, so keep it short. All
-# keys and values were read back, eight bytes turned into a number again. And nobody was asked about
+# of the offsets of each partition. (An answer that is there before you ask for the call is told by
+# your own thread, at once.) While your function works nothing is sent, so keep it short. All keys
+# and values were read back, eight bytes turned into a number again. And nobody was asked about
 # leaders any more: each `Produce` went straight to one.
 
 # %% [markdown]
@@ -515,7 +519,7 @@ failed
 
 # %% tags=["A107", "A110", "A130", "A135", "A144"]
 again, dead = new_topic("again"), ["127.0.0.1:1", "127.0.0.1:2"]  # nobody listens there
-hasty = clients.producer(cluster, f"hasty {again}", max_block_ms=500)
+hasty = clients.producer(cluster, f"hasty {again}", max_block_ms=1_000)
 attempts = {
     "no bytes": lambda: hasty.send(tight, value=70),
     "no such topic": lambda: hasty.send("unheard-of", value=b"x"),

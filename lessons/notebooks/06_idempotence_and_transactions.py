@@ -54,12 +54,13 @@ def new_topic(name, partitions=6):
 # %%
 def burst(topic, frozen, **settings):
     """Send the records while these brokers stand still; the ledger of what became of them."""
-    settings = {"linger_ms": 200, "request_timeout_ms": request_timeout_ms, **settings}
+    settings = {"linger_ms": 500, "request_timeout_ms": request_timeout_ms, **settings}
     producer = clients.producer(cluster, client_id=topic, **settings)
     ledger = Ledger()
     for partition in range(6):  # so that the connections are there before the brokers freeze
         first = producer.send(topic, value=b"first %d" % partition, partition=partition)
         ledger.sent(f"first {partition}", first)
+    producer.flush(timeout=10)
     ledger.settle()
     cluster.gateway.clear()
     try:
