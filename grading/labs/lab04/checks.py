@@ -127,8 +127,8 @@ def numbers_survived(x):
 @check(7, points=5, title="A kill costs more than a stop")
 def kill_costs_more(x):
     stop, kill = x.value("[float(delays['stop']), float(delays['kill'])]")
-    # The session ends after 3 s without a heartbeat, and the last one was at most 0.5 s old.
-    yield at_least("delays['kill'] in ms", kill, 2_000)
+    # The session ends after 3 s without a heartbeat. One is due each 0.5 s, and may be late.
+    yield at_least("delays['kill'] in ms", kill, 1_500)
     yield stop < kill, f"stop took {stop:,.0f} ms and kill {kill:,.0f} ms"
 
 
