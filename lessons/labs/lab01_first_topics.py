@@ -427,7 +427,7 @@ import re
 connect = ("--bootstrap-server", "{bootstrap}", "--topic", lab.p.notes_topic)
 typed = "\n".join(lab.p.lines) + "\n" + "\n" * lab.p.empty
 sent = lab.cluster.tool("kafka-console-producer", *connect, stdin=typed.encode())
-bounds = ("--from-beginning", "--timeout-ms", "3000")
+bounds = ("--from-beginning", "--timeout-ms", "6000")
 seen = lab.cluster.tool("kafka-console-consumer", *connect, *bounds)
 counted = int(re.search(r"Processed a total of (\d+) messages", seen.stdout + seen.stderr)[1])
 # END SOLUTION
