@@ -299,7 +299,8 @@ start = cluster.topic(marks).partitions[0].end_offset
 with watch.during("pause", a_round, pause):
     cluster.pause(0)
     for number in range(start, start + 10):
-        writer.send(marks, value=b"mark %d" % number).get(timeout=5)
+        writer.send(marks, value=b"mark %d" % number)
+    writer.flush(timeout=5)
     wait_until(lambda: cluster.log_ends(marks)[2] > number, timeout=5, what="a second copy")
     polled = reader.poll(timeout_ms=300)
     frozen, position = cluster.copies(marks, 0), reader.position(place)
