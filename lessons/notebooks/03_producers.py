@@ -84,13 +84,8 @@ producer = clients.producer(cluster, "KafkaExampleProducer", **types)
 five = list(one_by_one())
 for key, place, ms in five:
     print(f"{key}: hello {key}, partition {place.partition}, offset {place.offset}, {ms:.1f} ms")
-assert (len(five), five[0][2] > min(ms for _, _, ms in five)) == (5, True)
-
-# %%
-talk = cluster.gateway.frames(client_id="KafkaExampleProducer")
-before = talk[: [frame.api for frame in talk].index("Produce")]
-assert {"Metadata", "InitProducerId"} <= {frame.api for frame in before}  # asked before it sent
-talk
+assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[1]) == (5, True)  # a slow one
+cluster.gateway.frames(client_id="KafkaExampleProducer")
 
 # %% [markdown]
 # The first one is slow. You gave the producer some addresses, and it did not know who leads which
