@@ -572,12 +572,82 @@ def run_until(name):
     return process.returncode, printed.splitlines()
 
 
-# %%
 ends = {name: run_until(name) for name in ("SIGINT", "SIGTERM")}
 {name: (status, said[-3:]) for name, (status, said) in ends.items()}
 
 # %% tags=["check-7", "A162"]
 lab.check(7)
+
+# %% [markdown]
+# ## When a thread does not end
+#
+# Your `run` waits for its threads, however long that takes. Two forms of an end are more careful.
+# The *long* one asks, waits 200 ms, and ends by force who still runs. The *short* one asks, waits
+# 200 ms, flushes, and gives the close 10 seconds.
+#
+# Here is a worker whose author forgot `stop`. From outside nobody can end a thread of Python. But a
+# producer that is closed takes no record, and `send` then raises.
+#
+# Before you run the next two cells: how many of the two workers will have ended after the 200 ms,
+# and how many prices of the long form will fail?
+
+
+# %% tags=["demo"]
+def deaf(producer, topic, stock, stop, say):
+    """A worker that does not look at `stop`: it goes on until `send` raises."""
+    never = threading.Event()
+    for _ in range(20_000):
+        producer.send(topic, key=stock[0], value=StockPrice(68, 37, stock[0]))
+        never.wait(0.002)
+
+
+def at_work(*workers):
+    """The workers with one producer, as soon as prices arrive; their futures; their `stop`."""
+    stop, threads = threading.Event(), ThreadPoolExecutor(len(workers))
+    own = {**settings(lab.p.important), "linger_ms": 200}
+    producer = CountingProducer(clients.producer(lab.cluster, client_id="ends", **own))
+    jobs = [
+        threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, lines.append)
+        for worker, stock in zip(workers, lab.p.stocks, strict=False)
+    ]
+    threads.shutdown(wait=False)  # no more work for the pool; who works, goes on
+    wait_until(lambda: producer.acknowledged > 20, timeout=20, what="the first prices")
+    return producer, jobs, stop
+
+
+# %% tags=["demo", "A163"]
+remove(f"{lab.p.topic}-ends")
+admin.create_topics({f"{lab.p.topic}-ends": {"num_partitions": 3, "replication_factor": 3}})
+lab.cluster.wait_for_topic(f"{lab.p.topic}-ends")
+
+long_form, jobs, stop = at_work(trade, deaf)
+stop.set()
+late = wait(jobs, timeout=0.2).not_done  # ask the workers; that `stop` is set says nothing
+assert jobs[1] in late
+long_form.producer.flush(timeout=10)
+jobs[0].result(timeout=10)  # if it waited for an answer, the flush brought it
+assert not jobs[1].done(), "nothing has ended this one yet"
+long_form.producer.close(timeout=10)  # the force
+reasons = [type(job.exception(timeout=10)).__name__ for job in jobs]
+assert reasons == ["NoneType", "IllegalStateError"]
+
+short_form, jobs, stop = at_work(trade, trade)
+stop.set()
+wait(jobs, timeout=0.2)
+short_form.producer.flush(timeout=10)
+assert [job.exception(timeout=10) for job in jobs] == [None, None]
+short_form.producer.close(timeout=10)
+counts = [(form.sent - form.acknowledged, form.failed) for form in (long_form, short_form)]
+assert counts == [(1, 1), (0, 0)], "one price was refused by the closed producer"
+counts
+
+# %% [markdown]
+# Both forms lost nothing that the producer had taken. They differ in what they know: the long one
+# asks each worker whether it has ended, and so it can say that one had to be forced. A program that
+# asks instead whether `stop` is set always hears yes, and would never use its force.
+#
+# And the order matters. Workers first, then the flush, then the close: whoever flushes while
+# others still send has a buffer that fills behind his back.
 
 # %% [markdown]
 # ## After a crash

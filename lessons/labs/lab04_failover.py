@@ -480,5 +480,29 @@ charts.show(
     f"Partitions led by each broker, before, as forecast, after; broker {lab.p.lost} leads none.",
 )
 
+# %% [markdown]
+# ## Four questions
+#
+# Before you run the next cell, answer for yourself. Why did the three consumers at the beginning
+# not share the greetings? What showed that a group survives the loss of a consumer? What showed
+# that a topic survives the loss of a broker? And what told you who leads and who is in sync?
+
+# %% tags=["demo", "A92"]
+for member in ("first", "second", "third"):  # each was a group of its own: all seven for each
+    assert sorted(v for s, m, v in stages if (s, m) == ("B", member)) == everything
+assert [*done, *second_half] == [*range(1, lab.p.queue + 1)]  # one group: each form once
+assert len(receipts) == lab.p.records  # acknowledged while the broker was dead
+assert stored.where(f"partition IN ({', '.join(map(str, moved))})").count() > 0
+changed = [p for p in before if before[p] != after[p]]  # described before and after
+assert len(changed) == 13
+assert [p for p in changed if before[p]["leader"] != after[p]["leader"]] == moved
+
+# %% [markdown]
+# A consumer without a group shares with nobody. Members of one group share, and when the first
+# clerk had gone, the second did the rest, none twice. The records that you sent while the broker
+# was dead were acknowledged, and Spark read them back, also from the partitions that had moved. And
+# describing the topic says it all: the list of in-sync replicas is shorter in each of the thirteen,
+# the leader is another one where the dead broker led.
+
 # %%
 lab.score()

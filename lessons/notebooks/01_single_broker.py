@@ -115,12 +115,15 @@ my_pairs
 
 # %%
 import struct
+import time
 
 rides = new_topic("rides")
 hasty = clients.producer(cluster, client_id="hasty", batch_size=1_200)
+started = time.perf_counter()
 for number in range(5_000):
     hasty.send(rides, value=b"ride %04d" % number + b" " * 91)  # 100 bytes
 hasty.flush(timeout=30)
+seconds = time.perf_counter() - started
 
 index_file = cluster.segments(rides, 0)[0].path.with_suffix(".index")
 pairs = [pair for pair in struct.iter_unpack(">ii", index_file.read_bytes()) if any(pair)]
@@ -164,7 +167,6 @@ charts.show(ax, f"{title}. Without it they grow with the offset; with it they st
 
 # %% tags=["A44"]
 import os
-import time
 
 archive = new_topic("archive", **{"segment.bytes": str(2**20), "retention.ms": "-1"})
 limits = cluster.topic(archive).configs
@@ -250,9 +252,8 @@ wait_until(lambda: look() == end, timeout=15, what="every record to go")
 after = producer.send(archive, value=b"after the flood").get(timeout=10)
 look()
 assert after.offset == end  # an offset is never given a second time
-after.offset
+print(f"the next record got offset {after.offset}")
 
-# %%
 files = spark.createDataFrame(samples, "seconds double, segment long, bytes long")
 ax = charts.files_over_time(files, marks=marks)
 ax.set_title(f"Time took offsets 0 to {deleted - 1}, size up to {by_size - 1}, then all")
@@ -343,20 +344,65 @@ places
 # before the new one. And who remembers that `orders` exists? There is one more log.
 
 # %% tags=["A10"]
-folder = segment.path.parent.parent
-(metadata,) = (folder / "__cluster_metadata-0").glob("*0.log")
+(metadata,) = segment.path.parent.parent.glob("__cluster_metadata-0/*0.log")
 assert orders.encode() in metadata.read_bytes()  # the record that created the topic
 
 quorum = cluster.quorum()
-assert (quorum.leader, [voter.node for voter in quorum.voters]) == (0, [0])
-assert quorum.epoch > 0
+assert (quorum.leader, quorum.epoch > 0, [voter.node for voter in quorum.voters]) == (0, True, [0])
 assert not any("zookeeper" in name for name in cluster.broker_configs(0))
-sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name.endswith("-0"))
+sorted(path.name for path in metadata.parents[1].glob("*-0"))
 
 # %% [markdown]
 # Your records, the places of the groups, the list of topics: three things, and each is a log. The
 # last one is kept by a **controller**. Here one process is broker and controller; older versions of
 # Kafka kept that list outside, in ZooKeeper. Lesson 10 is about it.
+
+# %% [markdown]
+# ## Eight claims
+#
+# You will read and hear much about Kafka. Some of it was true once, and some is about somebody's
+# machines.
+#
+# 1. It is a queue, and it is publish and subscribe.
+# 2. It stands on ZooKeeper.
+# 3. A broker keeps no state.
+# 4. It takes two million records a second.
+# 5. Who commits an offset says that all before it is done.
+# 6. ZooKeeper knows how far a group has read.
+# 7. Spark can read its topics.
+# 8. One broker answers several hundred thousand requests a second.
+
+# %% [markdown]
+# Before you run the next cell: judge by what you have seen, and put `True` or `False` in the place
+# of each `None`.
+
+# %% tags=["R19"]
+from kafkalab import read_topic
+
+rate, requests = (count / seconds for count in (5_000, len(placed)))
+on_disk = [len(cluster.batches(name, 0)) for name in (trips, rides, orders)]
+claims = {  # number: (your judgement, what this run says)
+    1: (None, a == b[:6] and one_more.offset == place),  # b gets all again, a's second the rest
+    2: (None, any("zookeeper" in name for name in cluster.broker_configs(0))),
+    3: (None, not any(on_disk)),
+    4: (None, rate > 2_000_000),
+    5: (None, one_more.offset == place),  # one number, and it stands for all before it
+    6: (None, f"{orders}-a" not in {group for group, _ in places}),  # that topic is Kafka's own
+    7: (None, read_topic(spark, cluster, orders).count() == cluster.topic(orders).records),
+    8: (None, requests > 200_000),
+}
+assert [number for number, (_, holds) in claims.items() if holds] == [1, 5, 7]
+right = sum(mine is holds for mine, holds in claims.values())
+print(f"{right} of 8 as you judged. {rate:,.0f} records and {requests:,.0f} batches a second")
+claims
+
+# %% [markdown]
+# Three hold. Within a group each record goes to one member, and every other group gets it again:
+# queue and publish-subscribe are two ways to read one log. Claims 2, 3 and 6 come from the time
+# when ZooKeeper kept what is now in logs of Kafka's own, on the disk of a broker.
+#
+# Claims 4 and 8 are numbers of somebody's machines. Yours are above, with one producer in Python
+# and batches of 1,200 bytes. A speed without its batch size, `acks` and hardware says nothing.
 
 # %% [markdown]
 # ## When it goes wrong

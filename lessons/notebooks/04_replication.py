@@ -292,7 +292,7 @@ askers
 my_marks = Prediction(None, "records")  # your number in the place of None
 my_marks
 
-# %%
+# %% tags=["A32", "B97"]
 elect_the_first()
 cluster.wait_for_isr(marks, 3)
 start = cluster.topic(marks).partitions[0].end_offset
@@ -316,18 +316,14 @@ with watch.during("resume", a_round, pause):
     cluster.resume(0)
     cluster.wait_for_isr(topic, 3)
 steady.flush(timeout=30)
+assert frozen.ends == {0: start, 1: start + 10, 2: start + 10}
+assert (high_watermark, position, polled) == (start, start, {})
 my_marks.against(sum(map(len, polled.values())))
 
-# %% tags=["A32", "B97"]
-assert frozen.ends == {0: start, 1: start + 10, 2: start + 10}
-assert high_watermark == position == start
-assert not polled
-
+# %%
 names = {1: "broker 1, leader", 2: "broker 2", 0: "broker 0, frozen"}
-committed = cluster.group("office").offsets[marks, 0]
-places = {"position": position, "committed": committed}
-ends = {name: frozen[broker].log_end for broker, name in names.items()}
-ax = diagrams.offsets(ends, high_watermark, places)
+places = {"position": position, "committed": cluster.group("office").offsets[marks, 0]}
+ax = diagrams.offsets({names[n]: frozen[n].log_end for n in names}, high_watermark, places)
 title = f"The log ends at {frozen[1].log_end}, a reader gets to {high_watermark}"
 ax.set_title(title)
 charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early. {title}.")
@@ -396,20 +392,18 @@ with watch.during("cut", a_round, pause):
     )
     steady.flush(timeout=30)
 apart = cluster.copies(topic, 1)
-alone
+new_leader = cluster.topic(topic).partitions[1].leader
+epoch, fork = max(apart[new_leader].epochs.items())  # the newest, and where it begins
+assert epoch not in apart[0].epochs
+assert fork <= alone[0]
+print(f"acknowledged by the lonely leader: offsets {alone}")
+apart
 
 # %% [markdown]
 # Five acknowledgements, five offsets, and the new leader has given the same offsets to others. What
 # tells two records of one offset apart is the **leader epoch**. The controller counts it up with
 # each new leader, and a leader writes it into every batch. Beside each log lies a file,
 # `leader-epoch-checkpoint`: each epoch, and its first offset.
-
-# %%
-new_leader = cluster.topic(topic).partitions[1].leader
-epoch, fork = max(apart[new_leader].epochs.items())  # the newest, and where it begins
-assert epoch not in apart[0].epochs
-assert fork <= alone[0]
-apart
 
 # %% [markdown]
 # Up to the offset where the newest epoch begins, all logs are one. When broker 0 can speak again it
@@ -434,7 +428,8 @@ assert all(part in cut for part in (f"offset={fork},", f"endOffset={fork})"))
 steady.flush(timeout=30)
 assert cluster.copies(topic, 1).equal  # the copies are one log again, the leader's
 witness.seek(TopicPartition(topic, 1), alone[0])
-assert b"alone" not in [one.value for one in clients.records_until_end(witness)]
+there = {one.value for one in clients.records_until_end(witness)}
+assert b"alone" not in there
 
 # %% [markdown]
 # None of the five. Each was acknowledged, and at its offset you read something else. A follower is
@@ -460,16 +455,13 @@ for copies, name in safes.items():
     for number in range(10):
         steady.send(name, value=b"%d" % number).get(timeout=10)
 
-# %%
 elect_the_first()
 with watch.during("kill", a_round, pause):
     cluster.kill(0)
     cluster.wait_for_isr(topic, 2)
     steady.flush(timeout=30)
-my_seconds.against(watch.until_moved("kill", 1))
+print(my_seconds.against(watch.until_moved("kill", 1)))
 
-
-# %%
 leaders = {copies: cluster.topic(name).partitions[0].leader for copies, name in safes.items()}
 assert leaders == {1: None, 2: 1, 3: 1}
 patient = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 1_500}
@@ -527,6 +519,101 @@ charts.show(ax, f"Leader maps and in-sync replicas through faults and returns. {
 # missing, and none is there twice.
 
 # %% [markdown]
+# ## Seven claims
+#
+# The claims of lesson 01 were about one broker. These are about several.
+#
+# 1. What lies on three brokers and is acknowledged is never lost.
+# 2. ZooKeeper elects leaders, and tells producers when one has failed.
+# 3. When a broker starts, producers find it and send to it at once.
+# 4. A producer does not wait for acknowledgements.
+# 5. A write goes to the operating system's memory, and the broker forces nothing to disk.
+# 6. A consumer may go to any offset, back or forth.
+# 7. A consumer fetches ahead, so that records lie ready.
+
+# %% [markdown]
+# Before you run the next cell: judge by what you have seen, and put `True` or `False` in the place
+# of each `None`.
+
+# %% tags=["R19"]
+killed_at = next(look.began for look in watch.looks if look.during == "kill")
+questions = cluster.gateway.frames("Metadata", client_id="steady")
+asked = [frame for frame in questions if frame.requested > killed_at]
+never_forced = cluster.topic(safes[1]).configs["flush.messages"].value == str(2**63 - 1)
+of_the_dead = sum(batch.records for batch in cluster.batches(safes[1], 0, broker=0))
+witness.seek(TopicPartition(topic, 1), m15.offset)
+claims = {  # number: (your judgement, what this run says)
+    1: (None, b"alone" in there),
+    2: (None, cluster.quorum().leader != 100 and not asked),
+    3: (None, led_again > 0),
+    4: (None, steady.config["acks"] == 0),
+    5: (None, never_forced and of_the_dead == 10),
+    6: (None, next(clients.records_until_end(witness)).value == b"m15"),
+    7: (None, 0 < askers["reader"] < 10),  # requests for ten records
+}
+assert [number for number, (_, holds) in claims.items() if holds] == [5, 6, 7]
+right = sum(mine is holds for mine, holds in claims.values())
+print(f"{right} of 7 as you judged; {len(asked)} questions of the producer after the kill")
+claims
+
+# %% [markdown]
+# Three hold. The process of broker 0 was killed and could write nothing more, and its file holds
+# all ten: the operating system had them. If *that* dies, what it had not yet written is gone; what
+# protects you is the copy on another machine.
+#
+# The first is true with `acks="all"`, and the fourth with `acks=0`. The second: a controller
+# elects, and nobody is told; a producer whose request fails asks for the new leaders. And a broker
+# that starts gets what the controller gives it. That was nothing, until you asked for an election.
+
+# %% [markdown]
+# ## Seven questions
+#
+# 1. How do you keep a badly written consumer from taking all of a broker?
+# 2. What does a producer wait for, if you set nothing?
+# 3. What happens when every broker with a copy is dead?
+# 4. Why do batches matter?
+# 5. What was Kafka made for?
+# 6. What has been new since 2017?
+# 7. Which promises of delivery are there?
+#
+# Before you run the next cells, answer for yourself. The first cell gives the client `greedy` a
+# **quota**: a thousand bytes a second from each broker.
+
+# %%
+rule = "--bootstrap-server {bootstrap} --alter --client greedy --add-config consumer_byte_rate=1000"
+cluster.tool("kafka-configs", *rule.split())
+greedy = clients.consumer(cluster, topic, client_id="greedy", auto_offset_reset="earliest")
+
+
+def told_to_wait():
+    greedy.poll(timeout_ms=100)
+    return max(0, greedy.metrics()["consumer-metrics"]["throttle-time-max"])  # milliseconds
+
+
+# %% tags=["B117"]
+braked = wait_until(told_to_wait, timeout=15, what="the broker to slow the reader down")  # 1
+assert (steady.config["acks"], verdict.lost, verdict.duplicated) == (-1, [], [])  # 2 and 7
+assert (leaders[1], cluster.topic(safes[1]).partitions[0].elr) == (None, [0])  # 3
+batches = cluster.batches(topic, 1)
+assert (max(batch.records for batch in batches) > 1, len(leads)) == (True, 3)  # 4 and 5
+assert (max(batch.producer_id for batch in batches) > -1, cluster.quorum().leader) == (True, 100)
+
+# %% [markdown]
+# 1. A quota, for a client id or a user. The broker answers with a time to wait.
+# 2. For all in-sync replicas.
+# 3. The partition waits for a broker that has all of it, here broker 0. An *unclean* election would
+#    take another one, and lose records (lesson 05).
+# 4. One request, one write, one compression for many. While a leader was missing, records gathered.
+# 5. For many records a second and a short way for each, on many brokers, safely, for all uses.
+
+# %% [markdown]
+# 6. Numbered batches and transactions (lesson 06); later, controllers of Kafka's own and eligible
+#    leader replicas.
+# 7. At most once: sent, and not asked about. At least once: sent again until it is acknowledged.
+#    Exactly once in the log: the same with numbers, by which a broker knows what it has. None of
+#    your records with `acks="all"` is missing, and none is there twice.
+
+# %% [markdown]
 # ## When it goes wrong
 #
 # Broker 0 is dead, and now broker 1 is stopped. The topic says `min.insync.replicas=2`: with
@@ -570,9 +657,7 @@ cluster.restart(0)
 cluster.wait_for_isr(topic, 2)
 cluster.wait_for_leader(safes[1], 0)
 only.seek_to_beginning()
-assert (
-    len(list(clients.records_until_end(only))) == 10
-)  # never lost; out of reach for as long as its broker was away
+assert len(list(clients.records_until_end(only))) == 10  # they were out of reach, never lost
 assert strict.send(topic, value=b"strict", partition=1).get(timeout=10).offset > 0
 
 # %% [markdown]

@@ -15,6 +15,8 @@ from kafka.admin import ConfigResource
 from kafka.errors import KafkaError
 
 from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients
+from kafkalab.glance import Glance
+from kafkalab.views import QuorumView
 
 pytestmark = pytest.mark.cluster
 
@@ -35,13 +37,19 @@ def replicated(engine: str) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
+def at_start(replicated: Cluster) -> tuple[Glance, QuorumView, list[str]]:
+    """What the cluster says of itself before a test has changed anything."""
+    return replicated.glance(), replicated.quorum(), replicated.topics(internal=True)
+
+
+@pytest.fixture(scope="module")
 def single(engine: str) -> Iterator[Cluster]:
     with Cluster.start("single", engine=engine, timeout=120) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def cluster(replicated: Cluster) -> Iterator[Cluster]:
+def cluster(replicated: Cluster, at_start: object) -> Iterator[Cluster]:
     yield replicated
     replicated.mend()
 
@@ -95,6 +103,16 @@ def test_a_cluster_says_what_it_is(cluster: Cluster, engine: str) -> None:
     for broker, address in cluster.addresses.items():
         assert f">{broker}</td>" in cluster._repr_html_()
         assert address in cluster._repr_html_()
+
+
+def test_it_starts_with_three_living_brokers_a_controller_and_no_topic(
+    at_start: tuple[Glance, QuorumView, list[str]],
+) -> None:
+    seen, quorum, topics = at_start
+    assert seen.members == {0, 1, 2}, "a fenced broker is not told to clients"
+    assert (quorum.leader, [voter.node for voter in quorum.voters]) == (100, [100])
+    assert quorum.epoch > 0
+    assert (seen.partitions, topics) == ({}, [])
 
 
 def test_records_go_in_and_come_out(cluster: Cluster, topic: str) -> None:
