@@ -25,8 +25,6 @@ TASK_LINE = re.compile(r"\s*#\s*task\s+([1-9]\d*)\b", re.IGNORECASE)
 FIRST = "grading-first"
 PARAMETERS = "grading-parameters"
 DEMO = "demo"
-"""The tag of a cell that shows something and that no task needs; grading has no use for it."""
-DEMO = "demo"
 """Tag of a cell that shows something and that no task needs: grading leaves it out."""
 CONTROLLING = {"skip-execution", "raises-exception", "parameters", "injected-parameters"}
 
