@@ -607,7 +607,7 @@ def at_work(*workers):
     own = {**settings(lab.p.important), "linger_ms": 200}
     producer = CountingProducer(clients.producer(lab.cluster, client_id="ends", **own))
     jobs = [
-        threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, lines.append)
+        threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, print)
         for worker, stock in zip(workers, lab.p.stocks, strict=False)
     ]
     threads.shutdown(wait=False)  # no more work for the pool; who works, goes on
