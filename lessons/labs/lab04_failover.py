@@ -499,10 +499,10 @@ assert [p for p in changed if before[p]["leader"] != after[p]["leader"]] == move
 
 # %% [markdown]
 # A consumer without a group shares with nobody. Members of one group share, and when the first
-# clerk had gone, the second did the rest, none twice. The records that you sent while the broker
-# was dead were acknowledged, also in the partitions that had moved, and Spark found all of them. And
-# describing the topic says it all: the list of in-sync replicas is shorter in each of the thirteen,
-# the leader is another one where the dead broker led.
+# clerk had gone, the second did the rest, none twice. What you sent while the broker was dead was
+# acknowledged, also in the partitions that had moved, and Spark found all of it. And describing the
+# topic says it all: the list of in-sync replicas is shorter in each of the thirteen, and the leader
+# is another one where the dead broker led.
 
 # %%
 lab.score()
