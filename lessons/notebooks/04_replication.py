@@ -448,6 +448,7 @@ my_seconds = Prediction(None, "seconds")  # your number in the place of None
 my_seconds
 
 # %%
+elect_the_first()
 safes = {copies: cluster.unused(f"copies-{copies}") for copies in (1, 2, 3)}
 for copies, name in safes.items():
     admin.create_topics({name: {"assignments": {0: [0, 1, 2][:copies]}}})
@@ -455,7 +456,6 @@ for copies, name in safes.items():
     for number in range(10):
         steady.send(name, value=b"%d" % number).get(timeout=10)
 
-elect_the_first()
 with watch.during("kill", a_round, pause):
     cluster.kill(0)
     cluster.wait_for_isr(topic, 2)
