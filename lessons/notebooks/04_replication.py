@@ -305,7 +305,6 @@ with watch.during("pause", a_round, pause):
     polled = reader.poll(timeout_ms=300)
     frozen, position = cluster.copies(marks, 0), reader.position(place)
     high_watermark = reader.end_offsets([place])[place]
-
     wait_until(lambda: reader.end_offsets([place])[place] > start, timeout=15, what="more to read")
     came_later = [record.offset for record in clients.records_until_end(reader)]
     cluster.wait_for_isr(topic, 2)
