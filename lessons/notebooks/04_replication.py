@@ -221,7 +221,8 @@ copies
 from kafkalab import wait_until
 
 
-def as_listed():
+def as_listed(elector):
+    elector.elect_leaders(0, [topic, even], raise_errors=False)  # 0: preferred; refused: once more
     return all(
         one.leader == one.replicas[0]
         for name in (topic, even)
@@ -234,8 +235,8 @@ def elect_the_first():
     cluster.mend()
     for name in (topic, even):
         cluster.wait_for_isr(name, 3)
-        clients.admin(cluster, client_id="elector").elect_leaders(0, [name])  # 0: preferred
-    wait_until(as_listed, timeout=15, what="the first of each list to lead")
+    elector = clients.admin(cluster, client_id="elector")
+    wait_until(lambda: as_listed(elector), timeout=15, what="the first of each list to lead")
 
 
 elect_the_first()
