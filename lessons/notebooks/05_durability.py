@@ -626,7 +626,7 @@ Markdown(f"""
 - acks=0 lost {records // 3} of {records}, with one copy and with two; acks=1 lost {answered[1]}.
 - Without one of three brokers, minimum 2 took {accepted} with two copies and {records} with three.
 - An unclean election cost {lost[unclean]} of {records} records that acks=all had acknowledged.
-- One by one, acks=0, 1, all: {" · ".join(f"{costs[a].per_second:,.0f}" for a in sorted(costs))} a second.
+- One by one, {", ".join(f"acks={a}: {costs[a].per_second:,.0f}" for a in sorted(costs))} a second.
 """)
 
 # %%
