@@ -125,13 +125,17 @@ class Breaker:
         return self.cluster.gateway
 
     def process(self, word: str) -> psutil.Process | None:
-        """A process that the student's cell started and that has this word among its arguments."""
+        """The youngest process of the student's cell that has this word among its arguments.
+
+        One that an earlier cell left behind may bear the same name.
+        """
+        found = []
         with suppress(psutil.NoSuchProcess):
             for process in psutil.Process(self._owner).children(recursive=True):
                 with suppress(psutil.NoSuchProcess):
                     if word in process.cmdline():
-                        return process
-        return None
+                        found.append(process)
+        return max(found, key=lambda process: (process.create_time(), process.pid), default=None)
 
     def kill_process(self, word: str) -> None:
         """SIGKILL for a process of the student's; no chance to say good-bye."""

@@ -35,6 +35,9 @@ lab
 # everything is mended when the cell is over. Then a list says what was broken. If your cell is over
 # first, the list says what the fault still waited for. To try a task again, run the cell in front
 # of it first: it empties the topics.
+#
+# **Predictions are checked too.** Mend yours when you have measured. Write it with `lab.p.records`,
+# `lab.p.dropped` or `lab.p.every` and not as digits: in grading these numbers are others.
 
 # %%
 from contextlib import suppress
@@ -177,22 +180,26 @@ spoilt
 # `run_1.consumer(option=…)`, `run_1.producer(option=…)`. With no options the consumer is a dynamic
 # member with auto-commit. This task has no fault of the grader's; your own cell kills the consumer.
 #
-# Somebody ran it with `auto_commit=False`. After a crash the group first did nothing for
-# `session_ms`, then everything came again. Two questions: why the wait, why the repetition?
+# Somebody ran it with `auto_commit=False, auto_offset_reset="earliest"`. After a crash the group
+# first did nothing for `session_ms`, then everything came again. Why the wait, why the repetition?
+# Answer with `because`, a dictionary with the keys `"wait"` and `"repetition"`. Its values are two
+# of `"no leader"`, `"session not over"`, `"nothing committed"` and `"sent twice"`.
 
 # %% [markdown]
-# Choose the options of `member` so that neither happens. `session_timeout` must stay `session_ms`.
-# Use `lab.p.instance` if you need a name. Then
+# Choose `member`, a dictionary of options for `run_1.consumer(**member)`, so that neither happens.
+# Give `session_timeout` the value `session_ms`, and use `lab.p.instance` if you need a name. All
+# options stand in `delivery/options.py`, beside this notebook. Then
 #
 # - start a consumer and wait until it is `"ready"`, let a producer send `lab.p.records` records;
 # - wait until all is read (`run_1.wait_until_read()`) and the program has said `"committed"`;
 # - kill the consumer, start the same again as `second`, wait until it has said `"nothing left"`.
 #
 # Keep `waited`, the seconds from the start of `second` until it was `"ready"` (`.seconds` of the
-# line), `again`, how many records it got once more, and `both`, what
-# `compare(spark, run_1.directory)` says as a dictionary with `lost` and `extra`. **14 points**
+# line), `again`, how many records it got once more (`second.payload` holds those of the first
+# consumer too), and `both`, what `compare(spark, run_1.directory)` says as a dictionary with `lost`
+# and `extra`. **14 points**
 #
-# *Example.* `second.wait_for("ready").seconds` is 7.9 for a dynamic member.
+# *Example.* `second.wait_for("ready").seconds` is as long as the session for a dynamic member.
 
 # %% tags=["task-1"]
 # Task 1
@@ -226,7 +233,7 @@ run_1.close()
 # %% [markdown]
 # The broker cannot know whether a newcomer replaces the dead member or joins it. So it waits until
 # the session of the old one ends. A static member says who it is, and gets its partitions back.
-# And a group without commits has no memory: each start reads from where the last commit was.
+# And a group without commits has no memory: it starts where `auto_offset_reset` says.
 
 # %% [markdown]
 # ## Task 2: nobody was asked
@@ -259,9 +266,10 @@ new_topic(lab.p.unasked, copies=1)
 new_topic(lab.p.asked, copies=1)
 
 # %% [markdown]
-# Greet with both producers first. Then send to both, read both, and keep what `verdict` says as
-# `unasked_2` and `asked_2`, and `promised_2`, how many records were acknowledged with `acks=0`.
-# **12 points**
+# Greet with both producers first. Then send to `lab.p.unasked`, after that to `lab.p.asked`: the
+# broker comes back when both bursts have reached the other two. Read both, and keep what `verdict`
+# says as `unasked_2` and `asked_2`, and `promised_2`, how many records were acknowledged with
+# `acks=0`. **12 points**
 #
 # *Example.* `first = greeted(lab.p.unasked, acks=0, enable_idempotence=False)` and then
 # `send(lab.p.unasked, first)` are given lines.
@@ -413,7 +421,8 @@ lab.check(4)
 # to without idempotence, one record at a time.
 #
 # Predict `predicted_5`: how many records will be *extra* in `lab.p.doubled`? Then choose `sure`,
-# the settings for `lab.p.once`, so that nothing is lost and nothing extra. **12 points**
+# the settings for `lab.p.once`, so that nothing is lost and nothing extra. Send to both with
+# `one_by_one=True`, read both, and keep the verdicts as `doubled_5` and `once_5`. **12 points**
 #
 # *Example.* With `sure = {"acks": "all", "enable_idempotence": False}` both topics end alike.
 
@@ -514,6 +523,8 @@ holes
 # record, and after `every` processed records commits what *is* processed. A commit of your own
 # takes a dictionary from `TopicPartition` to `OffsetAndMetadata(offset, "", -1)`. The loop runs in
 # another process, so it imports inside what it needs. At the end of a batch it commits the rest.
+# Nothing else of the notebook is there. A worker that ends by itself has made an error:
+# `print(*one.lines, sep="\n")` shows its traceback.
 #
 # While the cell runs, worker 1 is killed, as soon as the group has committed `lab.p.every` records.
 
@@ -521,10 +532,11 @@ holes
 # Predict `predicted_6`: how many records at most will be processed twice with your loop, if a kill
 # comes at the worst moment? Then start worker 1 with the line below, wait for its end
 # (`one.wait()`, keep it as `status_6`), start worker 2 in the same way without the pause, and wait
-# with `read_to_the_end(run_6)`. Keep `orders_6`, the verdict on `lab.p.orders`. **14 points**
+# with `read_to_the_end(run_6)`. Keep `orders_6`, the verdict on `lab.p.orders`. To try it again,
+# first run the cell with `read_on_careless`: it empties the topics. **14 points**
 #
 # *Example.* `one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=30, **quick)`
-# starts `read_on_careless` in the same way.
+# runs your loop. With `read_on_careless` in the place of `read_on` the loop above would run.
 
 
 # %%
@@ -592,7 +604,7 @@ lab.check(6)
 # Start both workers with the line below, 1 and 2; wait for both
 # (`lab.cluster.wait_for_group(lab.p.late_workers, members=2)`); then `send(lab.p.late, acks="all")`
 # and `read_to_the_end(run_7)`. The session must be short enough that worker 2 takes over within 5
-# seconds; the brokers allow 500 ms and more.
+# seconds; a heartbeat comes each 500 ms, so choose 1,500 ms or more.
 #
 # Keep `late_7`, the verdict on `lab.p.late`. Then let Spark remove the repetitions: `unique_7` is
 # the number of different keys in `lab.p.late_done`, counted by Spark from
@@ -644,7 +656,7 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: which promise is it?
 #
-# Five sets of settings, each under the faults above. What is the promise? Answer with
+# Six sets of settings, each under the faults above. What is the promise? Answer with
 # `promises`: a dictionary from the name of the line to `"at most once"`, `"at least once"`,
 # `"neither"` or `"written once"`.
 #

@@ -200,6 +200,7 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     wait_until(lambda: len(injection.breaker.steps) == 4, timeout=10, what="the fault")
     done = injection.end()
     assert done.missed == "a process with 'nobody' among its arguments"
+    assert running[1].wait(timeout=10) == -9, "the youngest of this name"
     (left,) = [process for process in running if process.poll() is None]
     left.stdin.close()
     assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"

@@ -5,12 +5,12 @@ from collections import Counter
 from grading.checks import at_least, check, equal, expect
 
 PROMISES = {
-    "unasked": {"at most once"},
-    "led": {"neither"},
-    "doubled": {"at least once"},
-    "once": {"written once"},
-    "careless": {"at most once"},
-    "late": {"at least once"},
+    "unasked": "at most once",
+    "led": "neither",
+    "doubled": "at least once",
+    "once": "written once",
+    "careless": "at most once",
+    "late": "at least once",
 }
 CHOICE = {"payments": "once", "clicks": "unasked", "alarms": "doubled"}
 BECAUSE = {"wait": "session not over", "repetition": "nothing committed"}
@@ -202,7 +202,7 @@ def promises_are_named(x):
     said = x.value("promises")
     for name, right in PROMISES.items():
         answer = said.get(name) if isinstance(said, dict) else None
-        yield answer in right, f"{name}: not {answer!r}; what did the fault do to it?"
+        yield answer == right, f"{name}: not {answer!r}; what can each fault do to it?"
 
 
 @check(8, points=2, title="The choice for three cases")

@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from kafkalab import Cluster
 
 
+_LAST: dict[Path, Run] = {}
+
+
 class Run:
-    """Starts with empty logs: leftovers of an earlier run would spoil a comparison."""
+    """Starts with empty logs: leftovers of an earlier run would spoil a comparison.
+
+    Programs that an earlier run in the same folder left behind are killed: they would keep
+    partitions, and take records of this one.
+    """
 
     def __init__(
         self,
@@ -38,6 +45,10 @@ class Run:
         self.topic = topic
         self.group = group
         self.programs: list[Program] = []
+        folder = self.directory.resolve()
+        if earlier := _LAST.get(folder):
+            earlier.close()
+        _LAST[folder] = self
         payload.remove(self.directory)
 
     def producer(self, **options: Any) -> Program:

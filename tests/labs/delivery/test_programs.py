@@ -379,6 +379,13 @@ def test_a_program_that_ends_early_is_named_with_its_last_words(cluster, run):
         consumer.wait_for("^ready")
 
 
+def test_a_run_ends_what_an_earlier_one_left_in_its_folder(cluster, topic, tmp_path):
+    left = Run(cluster, tmp_path, topic=topic).consumer()
+    left.wait_for("^polls")
+    with Run(cluster, tmp_path, topic=topic):
+        assert left.status is not None
+
+
 def test_a_program_ends_with_the_process_that_started_it(cluster, topic, tmp_path):
     code = (
         "import os, sys; sys.path.append(sys.argv[1])\n"
