@@ -160,8 +160,9 @@ by_clock, by_name
 # - with one partition everything goes there;
 # - a record without a key is refused with a `ValueError`.
 #
-# Then complete `StockPartitioner`, which a producer calls. Count *all* partitions of the topic, and
-# not only those that have a leader now: a key must not move because a broker is away. **20 points**
+# Then write the class `StockPartitioner(important)`, a `Partitioner` as in lesson 02, which a
+# producer calls. Count *all* partitions of the topic, and not only those that have a leader now: a
+# key must not move because a broker is away. **20 points**
 #
 # *Example.* With 3 partitions, `b"IBM"` being important: partition 2. `b"SUN"`: partition 0.
 
@@ -197,9 +198,9 @@ lab.check(3)
 # %% [markdown]
 # ## Task 4: a producer that counts
 #
-# kafka-python has no interceptors, so wrap the producer. `CountingProducer(producer)` has a method
-# `send(topic, **parts)` that sends with the wrapped producer and returns its future, and three
-# numbers:
+# kafka-python has no interceptors, so wrap the producer. `CountingProducer(producer)` keeps it as
+# `producer`. Its method `send(topic, **parts)` sends with the wrapped producer and returns its
+# future. It has three numbers:
 #
 # - `sent`: how often `send` was called;
 # - `acknowledged`: how many records a broker has acknowledged;
@@ -348,10 +349,10 @@ differ
 #
 # - its generator is seeded with the name of the stock;
 # - until `stop` (a `threading.Event`) is set, it sends prices. The key is the name. The header
-#   `number` says the how-manieth price of this stock it is, from 1, as text;
+#   `number` says which price of this stock it is, counted from 1, as text;
 # - after each send it pauses for 1 to 10 ms, in such a way that `stop` wakes it at once;
-# - for every 100th price it waits for the acknowledgement and calls `say` with one line: the
-#   name, the price, topic, partition and offset;
+# - for every 100th price it waits for the acknowledgement and calls `say` with one line in the form
+#   of the example: it begins with the name and has the words `partition` and `offset`;
 # - a price that fails does not end the trade: it says so in a line with the word `failed`, and
 #   goes on;
 # - it returns how many prices it tried. **20 points**
@@ -390,6 +391,9 @@ def trade(producer, topic, stock, stop: threading.Event, say):
 # %% [markdown]
 # Now all stocks are traded, eight threads with one producer. Meanwhile broker `lab.p.restarted` is
 # stopped in order and started again. How many prices will be lost?
+#
+# To trade once more, first run the cell in front of task 1, task 1, and the cell that makes
+# `shared`: the topic must be empty.
 
 # %% tags=["prediction"]
 my_lost = Prediction(None, "prices")  # your number in the place of None
@@ -489,8 +493,7 @@ charts.show(
 #   10 seconds each;
 # - it returns the status of the process: 130 after SIGINT, 143 after SIGTERM.
 #
-# `producer` is a `CountingProducer`, and what it wraps is `producer.producer`; use the names of
-# your task 4. **15 points**
+# `producer` is a `CountingProducer`, and what it wraps is `producer.producer`. **15 points**
 #
 # *Example.* The last lines on the screen are `flushing` and `closing`, and `echo $?` shows 130.
 
@@ -628,8 +631,8 @@ long_form.producer.flush(timeout=10)
 jobs[0].result(timeout=10)  # if it waited for an answer, the flush brought it
 assert not jobs[1].done(), "nothing has ended this one yet"
 long_form.producer.close(timeout=10)  # the force
-reasons = [type(job.exception(timeout=10)).__name__ for job in jobs]
-assert reasons == ["NoneType", "IllegalStateError"]
+ended_by = [type(job.exception(timeout=10)).__name__ for job in jobs]
+assert ended_by == ["NoneType", "IllegalStateError"]
 
 short_form, jobs, stop = at_work(trade, trade)
 stop.set()
@@ -658,6 +661,7 @@ counts
 # Before you run the next cells: with which line must the second run begin, and will one be missing?
 
 # %% tags=["demo"]
+copy_topic = f"{lab.p.program_topic}-copy"
 COPY = """
 import os, sys
 from pathlib import Path
@@ -678,7 +682,7 @@ for number in range(done + 1, 1001):
 
 
 def copy(crash_at):
-    given = [sys.executable, "-c", COPY, lab.cluster.address, lab.p.program_topic, str(crash_at)]
+    given = [sys.executable, "-c", COPY, lab.cluster.address, copy_topic, str(crash_at)]
     run = subprocess.run(given, capture_output=True, text=True, timeout=60)
     return run.returncode, int(run.stdout)
 
@@ -687,11 +691,11 @@ def copy(crash_at):
 from pathlib import Path
 
 Path("checkpoint").unlink(missing_ok=True)
-remove(lab.p.program_topic)
-admin.create_topics({lab.p.program_topic: {"num_partitions": 1, "replication_factor": 3}})
-lab.cluster.wait_for_topic(lab.p.program_topic)
+remove(copy_topic)
+admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
+lab.cluster.wait_for_topic(copy_topic)
 crashed, resumed = copy(550), copy(0)
-copied = clients.consumer(lab.cluster, lab.p.program_topic, auto_offset_reset="earliest")
+copied = clients.consumer(lab.cluster, copy_topic, auto_offset_reset="earliest")
 numbers = [int(record.value) for record in clients.records_until_end(copied)]
 assert crashed == (1, 0)
 assert resumed == (0, 500), "the 50 lines behind the checkpoint were in the buffer"
@@ -705,15 +709,15 @@ len(numbers)
 # %% [markdown]
 # ## The topic made anew
 #
-# Before you run the next cell: the topic of the program is deleted and created again. Which offset
+# Before you run the next cell: the topic of the copies is deleted and created again. Which offset
 # does its next record get?
 
 # %% tags=["demo", "A161"]
-before = lab.cluster.topic(lab.p.program_topic).records
-remove(lab.p.program_topic)
-admin.create_topics({lab.p.program_topic: {"num_partitions": 1, "replication_factor": 3}})
-lab.cluster.wait_for_topic(lab.p.program_topic)
-fresh = clients.producer(lab.cluster, client_id="fresh").send(lab.p.program_topic, value=b"first")
+before = lab.cluster.topic(copy_topic).records
+remove(copy_topic)
+admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
+lab.cluster.wait_for_topic(copy_topic)
+fresh = clients.producer(lab.cluster, client_id="fresh").send(copy_topic, value=b"first")
 assert before > 0
 assert fresh.get(timeout=10).offset == 0, "a new topic with an old name, and nothing else"
 fresh.value
