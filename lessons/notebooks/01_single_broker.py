@@ -251,7 +251,7 @@ admin.alter_configs([ConfigResource("TOPIC", archive, configs={"retention.ms": "
 wait_until(lambda: look() == end, timeout=15, what="every record to go")
 after = producer.send(archive, value=b"after the flood").get(timeout=10)
 look()
-assert after.offset == end  # an offset is never given a second time
+assert after.offset == end  # what retention deletes frees no offset
 print(f"the next record got offset {after.offset}")
 
 files = spark.createDataFrame(samples, "seconds double, segment long, bytes long")
@@ -401,8 +401,9 @@ claims
 # queue and publish-subscribe are two ways to read one log. Claims 2, 3 and 6 come from the time
 # when ZooKeeper kept what is now in logs of Kafka's own, on the disk of a broker.
 #
-# Claims 4 and 8 are numbers of somebody's machines. Yours are above, with one producer in Python
-# and batches of 1,200 bytes. A speed without its batch size, `acks` and hardware says nothing.
+# Claims 4 and 8 are neither true nor false of Kafka. They are numbers of somebody's machines.
+# Yours, above, are the limits of one producer in Python with batches of 1,200 bytes. A speed
+# without its batch size, `acks` and hardware says nothing.
 
 # %% [markdown]
 # ## When it goes wrong
@@ -496,7 +497,7 @@ Markdown(f"""
   took {alone:.0f} bytes, in company {together:.0f}.
 - An index of {len(pairs)} pairs found any of 5,000 offsets within {with_index:,} bytes.
 - Of 600 records past their limit retention deleted {deleted}; of 400,000 allowed bytes it kept
-  {kept:,}. It removes whole segments, never too early, and no offset is given twice.
+  {kept:,}. It removes whole segments, never too early, and frees no offset.
 - A group's place is a record in `__consumer_offsets`. Where that topic could not be made, the group
   got {len(hung)} of {len(there)} records; the broker's log said why, {len(warnings)} times.
 """)

@@ -361,7 +361,7 @@ counts = read_topic(spark, cluster, orders).groupBy("partition").count()
 fullest = counts.agg(F.max("count")).first()[0] / 10
 assert fullest == shares[6] >= shares[600] >= 60 > salted
 ax = charts.records_per_partition(counts, records="count")
-ax.set_title(f"One of 41 shops puts {fullest:.0f} % of all orders into one partition")
+ax.set_title(f"One hot shop of 41: one partition holds {fullest:.0f} % of all orders")
 charts.show(ax, f"{ax.get_title('left')}. The other five share the rest.")
 
 # %% [markdown]
@@ -556,8 +556,8 @@ print(f"{named}\n\n{len(failed)} of {len(promises)}: {late_answer}")
 # The first sentence comes at once and says everything. The client compares the number with what it
 # knows of the topic; no broker was asked.
 #
-# Read the second from its end. *Since batch creation*: the records never left the client. *3000
-# ms*: it hoped for so long that this partition would appear; by default it hopes for two minutes.
+# Read the second from its end. *Since batch creation*: the clock starts at `send`. *3000 ms*: it
+# hoped for so long that this partition would appear; by default it hopes for two minutes.
 # *partition=3*: there are 0, 1 and 2. The others arrived, in wrong places and without a word. What
 # a partitioner returns is checked by nobody.
 
@@ -576,13 +576,13 @@ from IPython.display import Markdown
 
 Markdown(f"""
 - The producer computes the partition: murmur2 of the key, top bit masked, modulo the number of
-  partitions. Python and the brokers agreed on {keys + len(odd):,} keys, and Java did too; without
-  the mask {unmasked:,} would be wrong.
+  partitions. Python and the brokers agreed on {keys + len(odd):,} keys, and Java on those that it
+  was given; without the mask {unmasked:,} would be wrong.
 - Inside a partition order is kept ({inside} steps back), across partitions it is not ({across}).
   One partition or one key brings it back.
 - Two partitions more moved {len(movers):,} of {keys:,} keys and left their old records behind. A
   shop with more than half of the orders kept {shares[600]:.0f} % in one of 600 partitions; salted
-  it had {salted:.0f} %.
+  the fullest had {salted:.0f} %.
 - A rule of your own counts all partitions and returns one that exists: {len(failed)} records of
   {len(promises)} waited for a partition that never came.
 """)

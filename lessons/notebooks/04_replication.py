@@ -76,7 +76,7 @@ charts.show(ax, f"13 partitions in three copies, all in sync; {shares} of them."
 # %% [markdown]
 # The last topics have six partitions with one, two and three copies, dealt out like cards: each
 # broker leads two. Kafka deals in this way too, if not always so evenly. It matters, because the
-# leader does the work for its partition, all writing and all reading.
+# leader does the work for its partition: all writing and, unless told otherwise, all reading.
 
 # %% [markdown]
 # ## Who takes over?
@@ -136,7 +136,7 @@ ax.set_title(title)
 charts.show(ax, f"{title}. Partitions {moved} went to the next broker of their lists.")
 
 # %% [markdown]
-# Only the partitions that broker 0 led have moved; the others never noticed. In each column the
+# Only the partitions that broker 0 led have moved; the others kept theirs. In each column the
 # leader is the smallest number that is left. Nobody votes and nobody compares logs: the
 # **controller** keeps the list and the in-sync replicas of each partition, so it has only to look.
 #
@@ -512,7 +512,7 @@ ax.set_title(title)
 charts.show(ax, f"Leader maps and in-sync replicas through faults and returns. {title}.")
 
 # %% [markdown]
-# To come back costs nobody anything. A stop tells the controller first, so the leaders move before
+# To come back lets nobody wait long. A stop tells the controller first, so the leaders move before
 # the process ends. In the other three everybody goes on naming broker 0, and sending to it, until
 # its session is over. To the controller all three are the same: silence. It cannot know whether a
 # broker is dead, frozen or cut off, so it does what is right for each: a new leader, and a new
@@ -524,13 +524,13 @@ charts.show(ax, f"Leader maps and in-sync replicas through faults and returns. {
 #
 # The claims of lesson 01 were about one broker. These are about several.
 #
-# 1. What lies on three brokers and is acknowledged is never lost.
+# 1. A topic with three copies loses nothing that is acknowledged.
 # 2. ZooKeeper elects leaders, and tells producers when one has failed.
 # 3. When a broker starts, producers find it and send to it at once.
-# 4. A producer does not wait for acknowledgements.
-# 5. A write goes to the operating system's memory, and the broker forces nothing to disk.
+# 4. A producer never hears what became of a record.
+# 5. A write goes to the operating system's memory, and the answer does not wait for the disk.
 # 6. A consumer may go to any offset, back or forth.
-# 7. A consumer fetches ahead, so that records lie ready.
+# 7. A consumer fetches many records with one request.
 
 # %% [markdown]
 # Before you run the next cell: judge by what you have seen, and put `True` or `False` in the place
@@ -545,7 +545,7 @@ of_the_dead = sum(batch.records for batch in cluster.batches(safes[1], 0, broker
 witness.seek(TopicPartition(topic, 1), m15.offset)
 claims = {  # number: (your judgement, what this run says)
     1: (None, b"alone" in there),
-    2: (None, cluster.quorum().leader != 100 and not asked),
+    2: (None, cluster.quorum().leader != 100 or not asked),
     3: (None, led_again > 0),
     4: (None, steady.config["acks"] == 0),
     5: (None, never_forced and of_the_dead == 10),
@@ -562,9 +562,10 @@ claims
 # all ten: the operating system had them. If *that* dies, what it had not yet written is gone; what
 # protects you is the copy on another machine.
 #
-# The first is true with `acks="all"`, and the fourth with `acks=0`. The second: a controller
-# elects, and nobody is told; a producer whose request fails asks for the new leaders. And a broker
-# that starts gets what the controller gives it. That was nothing, until you asked for an election.
+# The first needs `acks="all"` and a minimum (lesson 05), the fourth is true with `acks=0`. The
+# second: a controller elects, and tells no client; this producer asks when a request fails. And a
+# broker that starts gets what the controller gives it. That was nothing, until you asked for an
+# election.
 
 # %% [markdown]
 # ## Seven questions

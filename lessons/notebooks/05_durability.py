@@ -411,7 +411,7 @@ assert leaderless == [1, 4]  # those whose two copies lie on brokers 1 and 2
 cluster.topic(triple)
 
 # %% [markdown]
-# In no partition is anything accepted: in each, one replica is in sync and two are asked for.
+# No `acks=all` record is accepted: in each partition one replica is in sync, and two are needed.
 # Broker 2 comes back first; broker 1 stays away. Will the sends that wait be done? And the two
 # partitions of `2-copies-minimum-1` without a leader, of which broker 2 has a copy, will they get
 # one?
@@ -475,7 +475,7 @@ if cluster.state(0) == "running":
 cluster.wait_for_brokers([2])
 allowed = cluster.broker_configs(2)["unclean.leader.election.enable"]
 assert (allowed.value, allowed.source) == ("false", "DEFAULT_CONFIG")
-assert (settled["failed"], shown) == (half, records)  # `guarded` refused; consumers saw all
+assert (settled["failed"], shown) == (half, records)  # `guarded` refused; all can be read
 assert {first(topic).leader for topic in fates} == {None}
 assert [first(topic).elr for topic in fates] == [[0], [0], [0], [0, 1]]
 cluster.topic(guarded)
@@ -525,13 +525,13 @@ gone = {row.topic for row in every.where("fate = 'lost'").collect()}
 assert gone == {silent, copied, held[0], held[1], forced, unclean}
 topics = [*runs, *held.values(), pair, triple, *fates]
 ax = charts.fates(every, by="topic", order=topics)
-title = f"{len(gone)} of {len(topics)} settings lost records that were acknowledged"
+title = f"{len(gone)} of {len(topics)} topics lost records that were acknowledged"
 ax.set_title(title)
 charts.show(ax, f"Bars of {records} records by topic. {title}: {', '.join(sorted(gone))}.")
 
 # %% [markdown]
 # Broker 0 had all 120 and cut its log to that of the leader. Half of what `acks=all` had
-# acknowledged is gone, and this time consumers had read it. The record that you added got an offset
+# acknowledged is gone, and this time it could be read. The record that you added got an offset
 # for the second time: two consumers can hold different records of one offset, and neither is wrong.
 #
 # `waits` has everything, and could not be used meanwhile. An unclean election trades records for
@@ -566,8 +566,7 @@ charts.show(ax, f"The share of records acknowledged within a time, by acks. {tit
 # %% [markdown]
 # What `acks=all` adds is one more turn: the followers fetch the record and ask again. It is a wait,
 # not work. A producer that does not stand and wait for each answer has many records on the way, and
-# then the difference all but disappears. So look at the time of a record, not at records per
-# second.
+# that hides much of it. So look at the time of a record, not at records per second.
 
 # %% [markdown]
 # ## When it goes wrong

@@ -136,8 +136,8 @@ assert acks_one.verdict(cluster).duplicated == [n for n in range(records) if n %
 led, acks_one.verdict()
 
 # %% [markdown]
-# Those of the partitions that the frozen broker leads, and no others. Fewer duplicates; lesson 05
-# told what `acks=1` costs instead.
+# Those of the partitions that the frozen broker leads, and no others. Two frozen ones lead twice as
+# many. What `acks=1` costs instead, lesson 05 told.
 #
 # Now the first experiment again, without a word on **idempotence**: then it is on. Both followers
 # freeze, the requests are repeated as before. Before you run the next cell: how many of the 600 are
@@ -152,7 +152,7 @@ sent = cluster.gateway.frames("Produce", client_id=once).batches()
 repeated = sent.duplicated(["partition", "base_sequence"]).sum()
 assert repeated >= 6  # the batch of each partition was sent again
 
-runs = {"off, acks=all": without, "off, acks=1": acks_one, "on, acks=all": idempotent}
+runs = {"off, acks=all": without, "off, acks=1, one frozen": acks_one, "on, acks=all": idempotent}
 frames = [run.frame(spark).withColumn("setting", F.lit(name)) for name, run in runs.items()]
 extra = frames[0].union(frames[1]).union(frames[2]).groupBy("setting")
 bars = extra.agg(F.sum(F.expr("copies_in_log - 1")).alias("extra")).toPandas()
@@ -408,10 +408,10 @@ ax.set_title(title)
 charts.show(ax, f"{title}. In order: {', '.join(b.marker or 'a record' for b in stored)}.")
 
 # %% [markdown]
-# An abort takes nothing away: a log only grows. When a transaction ends, a **marker** is written to
-# each of its partitions, and it takes an offset. The broker tells a reader of committed records
-# which producers' batches to leave out. So offsets have gaps, and "end minus start" is not a number
-# of records.
+# An abort takes nothing away. When a transaction ends, each of its partitions gets a **marker**,
+# which takes an offset. They do not come all at once: a debit can show before its credit. The
+# broker tells a reader of committed records which producers' batches to leave out. So offsets have
+# gaps, and "end minus start" is not a number of records.
 
 # %% [markdown]
 # And who writes the markers? See what the bank asked for, above the chart. One broker is its
