@@ -359,8 +359,8 @@ my_accepted.against(accepted)
 # Three copies with a minimum of two took everything. Two copies with a minimum of two stopped in
 # each partition that had a copy on broker 2: nothing is lost, nothing goes on, and the producer
 # tries again. `single`, one copy with a minimum of two, takes records: more than the number of
-# copies is never asked for. (The minimum in the brokers' files, from the set-up, has become a
-# *dynamic* default for all of them.)
+# copies is never asked for. (The minimum in the controller's file, from the set-up, is now a
+# *dynamic* default for all brokers.)
 #
 # The minimum speaks to `acks=all` alone. What about an `acks=1` record where it is not met?
 
