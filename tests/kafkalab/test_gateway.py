@@ -400,6 +400,13 @@ def test_a_cut_is_known_to_others_who_attach(cluster: Cluster) -> None:
     assert wire.metadata(cluster.addresses[2]).brokers
 
 
+def test_who_was_away_is_asked_last(cluster: Cluster) -> None:
+    cluster.cut(1)
+    cluster.mend()
+    # Asked first, it would tell of the time before the cut.
+    assert list(cluster._reachable())[-1] == 1
+
+
 def test_who_attaches_heals_what_another_has_cut(cluster: Cluster, topic: str) -> None:
     with Cluster.attach(cluster.slot.number) as attached:
         cluster.cut(2)
