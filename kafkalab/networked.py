@@ -61,24 +61,27 @@ class Networked:
 
     def heal(self, node: int | str) -> None:
         """The node's network is whole again: undo `cut` and what the gateway was told about it."""
-        self._heal(self._service(node))
+        service = self._service(node)
+        number = self.description.service(service).node
+        self._connect(service)
+        self.gateway.heal(number)
+        self._apart.discard(number)
+        self._asked_last(number)
 
     def heal_network(self) -> None:
         """Undo every `cut` and all that the gateway was told, by whichever process."""
         if self._gateway is None:
             return
-        self._gateway.heal()
         for service in self.description.kafka:
-            self._heal(service.name)
-
-    def _heal(self, service: str) -> None:
-        gateway, number = self.gateway, self.description.service(service).node
-        if not gateway.covers_nodes:
-            self.engine.connect(service)
-        gateway.heal(number)
-        if number in self._apart:
+            self._connect(service.name)
+        self._gateway.heal()
+        for number in self.cut_off:
             self._apart.discard(number)
             self._asked_last(number)  # it knows least for a while
+
+    def _connect(self, service: str) -> None:
+        if not self.gateway.covers_nodes:
+            self.engine.connect(service)
 
     def _service(self, node: int | str) -> str:
         raise NotImplementedError
