@@ -25,6 +25,7 @@ from grading.show import Verdict
 from grading.view import ClusterView
 from kafkalab.errors import CourseError
 from kafkalab.places import offer_programs, repository
+from kafkalab.whole import write_whole
 
 if TYPE_CHECKING:
     from kafkalab.cluster import Cluster
@@ -107,9 +108,7 @@ class Lab:
             )
         file = Path(name).resolve()
         # One that runs from the former file, or is started now, meets a whole program.
-        unfinished = file.with_name(f".{file.name}.part")
-        unfinished.write_text("\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]), "utf-8")
-        unfinished.replace(file)
+        write_whole(file, "\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]))
         return file
 
     def close(self) -> None:

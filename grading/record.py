@@ -16,7 +16,6 @@ import datetime
 import functools
 import hashlib
 import json
-import os
 import re
 import unicodedata
 from dataclasses import asdict, dataclass, field
@@ -32,6 +31,7 @@ from grading.evidence import Evidence, headline
 from grading.intake import Submission
 from grading.outcome import OURS, Outcome
 from grading.score import of_check, total
+from kafkalab.whole import write_whole
 
 STARTED, FINISHED = "started", "finished"
 
@@ -219,14 +219,3 @@ def now() -> str:
 
 def as_text(table: Any) -> str:
     return json.dumps(table, ensure_ascii=False, indent=1) + "\n"
-
-
-def write_whole(file: Path, text: str) -> None:
-    """The file has the old text or the new one, whatever happens in between."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    with unfinished.open("w", encoding="utf-8") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    unfinished.replace(file)

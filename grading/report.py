@@ -18,8 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grading.definition import Definition
 from grading.evidence import Evidence
 from grading.outcome import IN_WORDS, OURS, REFUSED, Outcome
-from grading.record import Record, Store, slug, write_whole
+from grading.record import Record, Store, slug
 from grading.show import SIGNS
+from kafkalab.whole import write_whole
 
 OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student has alone
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
