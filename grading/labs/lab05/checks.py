@@ -33,6 +33,14 @@ def lost_and_extra(x, topic):
     return len(numbers(x) - set(found)), sum(found.values()) - len(found)
 
 
+def chosen(x, name, right):
+    """Each key, whether the dictionary of this name has the right value for it, and that value."""
+    said = x.value(name)
+    for key, value in right.items():
+        answer = said.get(key) if isinstance(said, dict) else None
+        yield key, answer == value, answer
+
+
 @check(1, points=4, title="Sent once, read once, everything committed")
 def plain_is_committed(x):
     yield equal("lost and extra in the topic", lost_and_extra(x, x.p.plain), (0, 0), must=True)
@@ -65,10 +73,8 @@ def back_at_once(x):
 
 @check(1, points=3, title="Why the wait, why the repetition")
 def reasons_are_known(x):
-    said = x.value("because")
-    for question, right in BECAUSE.items():
-        answer = said.get(question) if isinstance(said, dict) else None
-        yield answer == right, f"{question}: not {answer!r}; who remembers what after the crash?"
+    for question, is_right, answer in chosen(x, "because", BECAUSE):
+        yield is_right, f"{question}: not {answer!r}; who remembers what after the crash?"
 
 
 @check(2, points=5, title="acks=0: what was promised and what is there")
@@ -199,15 +205,11 @@ def taken_over_soon(x):
 
 @check(8, points=4, title="The promises")
 def promises_are_named(x):
-    said = x.value("promises")
-    for name, right in PROMISES.items():
-        answer = said.get(name) if isinstance(said, dict) else None
-        yield answer == right, f"{name}: not {answer!r}; what can each fault do to it?"
+    for name, is_right, answer in chosen(x, "promises", PROMISES):
+        yield is_right, f"{name}: not {answer!r}; what can each fault do to it?"
 
 
 @check(8, points=2, title="The choice for three cases")
 def choice_fits(x):
-    said = x.value("choice")
-    for case, right in CHOICE.items():
-        answer = said.get(case) if isinstance(said, dict) else None
-        yield answer == right, f"{case}: {answer!r} does not fit what was asked for"
+    for case, is_right, answer in chosen(x, "choice", CHOICE):
+        yield is_right, f"{case}: {answer!r} does not fit what was asked for"
