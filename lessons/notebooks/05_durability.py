@@ -580,7 +580,7 @@ sure = new_topic("sure", [[0, 1, 2]], 3)
 if cluster.state(2) == "running":
     cluster.stop(2)
 cluster.wait_for_isr(sure, 2)
-limits = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
+limits = {"retry_backoff_ms": 1_000, "request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
 try:
     clients.producer(cluster, client_id="trying", **limits).send(sure, b"?").get(timeout=10)
 except KafkaError as error:
@@ -594,8 +594,8 @@ print(hasty, expired, log[-1], sep="\n\n")
 
 # %% [markdown]
 # Three errors, one cause. The first names it: *not enough replicas*. The second does not. The
-# producer was refused again and again, kept that to itself, and at the end of its delivery timeout
-# says only that the time is up. Whoever sees this error must look at the broker.
+# producer was refused, tried again, was refused again, and kept that to itself. When its delivery
+# timeout ends, it says only that the time is up. Whoever sees this error must look at the broker.
 
 # %% [markdown]
 # The third is from there. *The size of the current ISR*, of the replicas in sync, *is insufficient
