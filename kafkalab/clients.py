@@ -54,7 +54,11 @@ def producer(cluster: Cluster | str, client_id: str = "producer", **settings: An
     """A KafkaProducer; `settings` are its own and go before the lesson's."""
     from kafka import KafkaProducer
 
-    return _open(KafkaProducer, cluster, client_id, {**PRODUCER, **settings})
+    from kafkalab import refreshing
+
+    opened = _open(KafkaProducer, cluster, client_id, {**PRODUCER, **settings})
+    refreshing.ask_once(opened)
+    return opened
 
 
 def consumer(

@@ -6,15 +6,16 @@ The clusters are shared by the tests of this file; after each test whatever it b
 import itertools
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, KafkaTimeoutError
 
-from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients
+from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients, wait_until
 from kafkalab.glance import Glance
 from kafkalab.views import QuorumView
 
@@ -445,6 +446,26 @@ def test_a_rolling_restart_under_load_loses_nothing(cluster: Cluster, topic: str
     assert len(futures) > 100
     found = read(cluster, topic)
     assert sorted(map(int, found)) == list(range(len(futures)))
+
+
+def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Cluster) -> None:
+    topic = f"topic-{next(NUMBERS)}"
+    clients.admin(cluster).create_topics({topic: {"assignments": {0: [2]}}})
+    cluster.wait_for_topic(topic)
+    producer = clients.producer(cluster, delivery_timeout_ms=60_000)
+    producer.send(topic, b"before").get(timeout=10)
+    cluster.kill(2)
+    wait_until(
+        lambda: cluster.topic(topic).partitions[0].leader is None, timeout=20, what="no leader"
+    )
+    kept = producer.send(topic, b"kept")
+    started, used = time.monotonic(), time.process_time()
+    with pytest.raises(KafkaTimeoutError):
+        kept.get(timeout=2)
+    assert time.process_time() - used < 0.3 * (time.monotonic() - started)
+    cluster.restart(2)
+    kept.get(timeout=30)
+    assert read(cluster, topic) == [b"before", b"kept"]
 
 
 def test_a_fault_where_there_is_nothing_to_break_is_refused(cluster: Cluster) -> None:
