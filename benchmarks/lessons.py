@@ -1,6 +1,8 @@
-"""How long each lesson takes without a screen, against what is promised.
+"""How long each lesson and each lab takes without a screen, against what is promised.
 
-python -m benchmarks.lessons [00 01 ...] [--runs 1]
+python -m benchmarks.lessons [00 01 ... lab01 ...] [--runs 1]
+
+A lab runs with the author's answers and with the short waits of grading.
 """
 
 from __future__ import annotations
@@ -13,39 +15,42 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from grading import definition
 from tools import execute
 from tools.build import Course
 
 # Seconds: the first lesson is where a learner decides whether to stay.
 BUDGETS = {"00_start": 30}
-BUDGET = 60
+BUDGET = {"notebooks": 60, "labs": 90}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lessons")
-    parser.add_argument("numbers", nargs="*", help="as in 00; without any, all")
+    parser.add_argument("numbers", nargs="*", help="as in 00 or lab01; without any, all")
     parser.add_argument("--runs", type=int, default=1)
     options = parser.parse_args()
     course = Course()
-    table = Table("lesson", "least s", "most s", "budget s")
+    table = Table("notebook", "least s", "most s", "budget s")
     late = []
     for source in course.sources():
-        number = source.stem.partition("_")[0]
-        if source.parent.name != "notebooks" or (options.numbers and number not in options.numbers):
+        number, kind = source.stem.partition("_")[0], source.parent.name
+        if options.numbers and number not in options.numbers:
             continue
+        lab = definition.load(source.stem) if kind == "labs" else None
+        text = lab.short_text() if lab else source.read_text("utf-8")
         seconds = []
         for _ in range(options.runs):
             with tempfile.TemporaryDirectory() as folder:
                 outcome = execute.run(
                     course.script(source),
-                    source.read_text("utf-8"),
+                    text,
                     Path(folder),
-                    folder=course.root / "notebooks",
+                    folder=Path(folder) / "work" if lab else course.root / "notebooks",
                 )
             if not outcome.passed:
                 sys.exit(f"{source.stem}: {outcome.problem}")
             seconds.append(outcome.seconds)
-        budget = BUDGETS.get(source.stem, BUDGET)
+        budget = BUDGETS.get(source.stem, BUDGET[kind])
         table.add_row(source.stem, f"{min(seconds):.1f}", f"{max(seconds):.1f}", str(budget))
         if min(seconds) > budget:
             late.append(source.stem)
