@@ -116,6 +116,8 @@ my_wait
 import queue
 import threading
 
+from kafka.errors import KafkaTimeoutError
+
 
 def send(way):
     key = next(keys)
@@ -438,19 +440,21 @@ refusal
 # much, give up after a while. Before you run the next cell: the network stands still and the bound
 # is 64 records. How many go in, and what becomes of the next?
 
+
 # %% tags=["A120"]
-from kafka.errors import KafkaTimeoutError
-
-
 class BoundedProducer:
     def __init__(self, producer, limit, patience):
-        self.producer, self.patience = producer, patience
-        self.room = threading.Semaphore(limit)
+        self.producer, self.patience, self.room = producer, patience, threading.Semaphore(limit)
 
     def send(self, topic, value):
         if not self.room.acquire(timeout=self.patience):
             raise KafkaTimeoutError("no answer to any of the records on their way")
-        return self.producer.send(topic, value=value).add_both(lambda _: self.room.release())
+        try:
+            future = self.producer.send(topic, value=value)
+        except Exception:  # refused at once: nothing is on its way
+            self.room.release()
+            raise
+        return future.add_both(lambda _: self.room.release())
 
 
 cluster.gateway.delay(hold_ms, api="Produce", client_id="bounded")
