@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from grading import checks, definition, seed
+from grading import checks, definition, master, seed
 from grading.checks import Result, Unseen
 from grading.doors import CellState, Doors
+from grading.verify import WrongAnswer, wrong_answers
 from grading.view import Log, Record
 
 
@@ -16,8 +17,8 @@ class Notebook:
     def value(self, expression: str):
         try:
             return eval(expression, dict(self.values))
-        except NameError as error:
-            raise Unseen(str(error)) from None
+        except Exception as error:  # whatever an answer raises is an answer
+            raise Unseen(f"{type(error).__name__}: {error}") from None
 
 
 @dataclass
@@ -39,6 +40,12 @@ def record(partition: int, offset: int, value: bytes | None, key=None, headers=(
 def parameters(lab: str, student: str = "") -> seed.Parameters:
     found = definition.load(lab)
     return seed.parameters(found.make, seed.practice_seed(found.name, student))
+
+
+def wrong_answer(lab: str, name: str) -> WrongAnswer:
+    """The wrong answer of this name."""
+    found = definition.load(lab)
+    return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
 
 
 def result(lab: str, check: str, logs=None, values=None, student: str = "") -> Result:

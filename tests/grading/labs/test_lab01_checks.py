@@ -3,7 +3,7 @@
 import struct
 
 import pytest
-from state import parameters, record, result
+from state import parameters, record, result, wrong_answer
 
 from grading.outcome import Outcome
 
@@ -50,6 +50,16 @@ def test_sorted_arrivals_are_not_believed():
     values = {"arrived": arrived, "steps_back": 0}
     found = result(LAB, "steps_back_are_counted", values=values)
     assert "keep the order in which the consumer hands them out" in found.messages[0]
+
+
+def test_sorting_what_is_there_twice_spoils_the_order_and_may():
+    """A proof may sort the topic in which another wrong answer has sent everything twice."""
+    twice = [(0, offset, "", str(n)) for offset, n in enumerate([1, 2, 3, 1, 2, 3])]
+    assert result(LAB, "order_of_arrival", values={"arrived": twice}).outcome is Outcome.PASS
+    in_order = sorted(twice, key=lambda entry: int(entry[3]))
+    found = result(LAB, "order_of_arrival", values={"arrived": in_order})
+    assert found.outcome is not Outcome.PASS
+    assert "order_of_arrival" in wrong_answer(LAB, "4_sorted").also
 
 
 def commit(offset, group=P.group, topic=P.queue_topic):
