@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
-from state import parameters, record, result
+from state import parameters, record, result, wrong_answer
 
 from grading.labs.lab02.checks import _id
 from grading.labs.lab02.flowers import flowers
@@ -49,6 +50,17 @@ def consumed(state):
 )
 def test_a_right_producer_passes(check):
     assert result(LAB, check, logs()).outcome is Outcome.PASS
+
+
+def test_a_partition_too_many_is_one_that_nobody_sends_to():
+    """Kafka would fill it in the topic of the lone class, and no reader is told to read it."""
+    made = {}
+    names = {
+        "lab": SimpleNamespace(p=P),
+        "new_topic": lambda name, partitions: made.update({name: partitions}),
+    }
+    exec(wrong_answer(LAB, "1_three_partitions").answer, names)
+    assert made == {P.pair_topic: 3, P.lone_topic: 2}
 
 
 def test_the_other_layout_is_named_by_partition():
