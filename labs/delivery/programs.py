@@ -118,10 +118,15 @@ class Program:
         return [int(number) for number in re.findall(r"(?<=[ ,])\d+(?=[,;]|$)", names)]
 
     @property
-    def has_read_all(self) -> bool:
-        """Whether the last thing that a consumer said of its reading is that nothing is left."""
+    def read_up_to(self) -> dict[int, int]:
+        """Partition -> the position at which a consumer said that nothing is left.
+
+        Empty where that is not the last thing that it said of its reading.
+        """
         told = self.said(r"^(nothing left|batch of|assigned|revoked|lost|quit)")
-        return bool(told) and told[-1].text.startswith("nothing left")
+        if not told or not told[-1].text.startswith("nothing left"):
+            return {}
+        return {int(number): int(at) for number, at in re.findall(r" (\d+): (\d+)", told[-1].text)}
 
     # --- How it ends ---------------------------------------------------------------------------
 

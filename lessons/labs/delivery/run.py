@@ -70,16 +70,18 @@ class Run:
         producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
 
     def wait_until_read(self, timeout: float = 60) -> None:
-        """Until the consumers of this run own every partition and have nothing left to read.
+        """Until the consumers of this run own every partition and have read all that is there now.
 
         A quit that is read earlier ends a consumer before it has read the other partitions, and
         what is left unread looks like a loss.
         """
-        wanted = sorted(p.partition for p in self.cluster.topic(self.topic).partitions)
+        ends = {p.partition: p.end_offset or 0 for p in self.cluster.topic(self.topic).partitions}
 
         def settled() -> bool:
             own = sorted(number for one in self.consumers for number in one.partitions)
-            return own == wanted and all(one.has_read_all for one in self.consumers)
+            read = {number: at for one in self.consumers for number, at in one.read_up_to.items()}
+            # A consumer that had no turn since the last send still says that nothing is left.
+            return own == sorted(ends) and all(read.get(n, -1) >= end for n, end in ends.items())
 
         wait_until(
             settled,

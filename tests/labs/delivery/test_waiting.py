@@ -1,0 +1,44 @@
+"""Waiting for consumers that may not have had their turn yet. No cluster here."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from delivery import Run
+from delivery.programs import Program
+from kafkalab import WaitTimeout
+
+# Says a line of a consumer for each line that it gets.
+ECHO = "import sys\nfor line in sys.stdin: print('    0.000  ' + line, end='', flush=True)"
+
+
+class Told(Program):
+    """A program that says what it is told to."""
+
+    def __init__(self, folder):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        process = subprocess.Popen([sys.executable, "-c", ECHO], **pipes)
+        super().__init__("consumer", process, folder / "payload", folder / "failed")
+
+    def says(self, line):
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        self.wait_for(f"^{line}$")
+
+
+def test_what_a_consumer_said_before_the_last_send_does_not_count(tmp_path):
+    ends = [SimpleNamespace(partition=number, end_offset=3 * number) for number in (0, 1)]
+    cluster = SimpleNamespace(topic=lambda name: SimpleNamespace(partitions=ends))
+    with Run(cluster, tmp_path / "run", topic="t-1") as run:
+        consumer = Told(tmp_path)
+        run.programs.append(consumer)
+        consumer.says("assigned t-1 0, 1; has t-1 0, 1")
+        consumer.says("nothing left, positions t-1 0: 0, t-1 1: 0")
+        with pytest.raises(WaitTimeout):
+            run.wait_until_read(timeout=0.2)
+        consumer.says("batch of 3 records")
+        assert consumer.read_up_to == {}
+        consumer.says("nothing left, positions t-1 0: 0, t-1 1: 3")
+        run.wait_until_read(timeout=5)
