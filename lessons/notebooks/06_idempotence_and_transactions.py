@@ -109,7 +109,7 @@ told = without.frame(spark).where("identity NOT LIKE 'first%' AND state = 'ackno
 both = told.select("identity", "partition", "offset").join(copies, "identity")
 
 assert told.count() == told.select("identity").distinct().count() == records  # told once of each
-assert both.where("size(in_the_log) = 2").count() == records == len(verdict.duplicated)
+assert both.where("size(in_the_log) > 1").count() == records == len(verdict.duplicated)
 assert both.where("array_contains(in_the_log, offset)").count() == records
 assert (verdict.lost, verdict.failed) == ([], [])
 both.orderBy(F.col("identity").cast("int")).limit(4).toPandas()
@@ -303,7 +303,8 @@ levels = ("read_uncommitted", "read_committed")
 def open_accounts():
     """Empty accounts, their bank, and two readers that have read nothing yet."""
     accounts = new_topic("accounts", partitions=2)
-    bank = clients.producer(cluster, client_id="bank", transactional_id=accounts)
+    patience = {"max_block_ms": 20_000}  # the first transaction makes a topic of Kafka's own
+    bank = clients.producer(cluster, client_id="bank", transactional_id=accounts, **patience)
     bank.init_transactions()
     readers, both = {}, [TopicPartition(accounts, 0), TopicPartition(accounts, 1)]
     for level in levels:
