@@ -556,10 +556,10 @@ print(f"{named}\n\n{len(failed)} of {len(promises)}: {late_answer}")
 # The first sentence comes at once and says everything. The client compares the number with what it
 # knows of the topic; no broker was asked.
 #
-# Read the second from its end. *Since batch creation*: the clock starts at `send`. *3000 ms*: it
-# hoped for so long that this partition would appear; by default it hopes for two minutes.
-# *partition=3*: there are 0, 1 and 2. The others arrived, in wrong places and without a word. What
-# a partitioner returns is checked by nobody.
+# Read the second from its end. *Since batch creation*: the clock starts at `send`. The milliseconds
+# before that are 3000 or a few more: it hoped for so long that this partition would appear; by
+# default it hopes for two minutes. *partition=3*: there are 0, 1 and 2. The others arrived, in
+# wrong places and without a word. What a partitioner returns is checked by nobody.
 
 # %% [markdown]
 # ## Try it
