@@ -230,7 +230,7 @@ class Survey:
                 ],
             )
             try:
-                answered = wire.ask(reachable[leader], request, timeout=1)
+                answered = wire.ask(reachable[leader], request)
             except UNSETTLED:
                 continue
             for topic in answered.topics:
