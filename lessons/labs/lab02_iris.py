@@ -89,7 +89,8 @@ logger.setLevel(logging.ERROR)
 
 other = Cluster.start("replicated", settings={"auto.create.topics.enable": "true"})
 assert "test1" not in other.topics()
-first = clients.producer(other, client_id="first").send("test1", b"hello").get(timeout=10)
+writer = clients.producer(other, client_id="first", max_block_ms=20_000)
+first = writer.send("test1", b"hello").get(timeout=10)
 
 logger.removeHandler(listener)
 logger.setLevel(logging.CRITICAL)
@@ -609,7 +610,7 @@ lab.check(6)
 
 # %% tags=["demo", "Q20"]
 hasty = PROGRAM.replace("row == 149", "row == 0")
-normal = hasty.replace("os._exit(0)", "")
+normal = PROGRAM.replace("os._exit(0)", "")
 left = {}
 for name, program in {"hard": hasty, "normal": normal}.items():
     new_topic(lab.p.probe_topic, partitions=1)

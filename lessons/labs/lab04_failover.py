@@ -48,13 +48,13 @@ clients.admin(lab.cluster).create_topics({lab.p.events_topic: shape})
 lab.cluster.wait_for_topic(lab.p.events_topic)
 lab.cluster.wait_for_isr(lab.p.events_topic, 3)
 assert {one.leader for one in lab.cluster.topic(lab.p.events_topic).partitions} == {0, 1, 2}
-folders = {lab.cluster.segments(lab.p.events_topic, 0, b)[0].path.parent for b in addresses}
-assert len(folders) == 3
 
 knows_two = clients.producer(f"{addresses[0]},{addresses[1]}", client_id="knows-two")
 for number in range(300):
     knows_two.send(lab.p.events_topic, value=b"%d" % number, partition=number % 3)
-knows_two.flush()
+knows_two.flush()  # acknowledged by all in-sync replicas, so each has its folder
+folders = {lab.cluster.segments(lab.p.events_topic, 0, b)[0].path.parent for b in addresses}
+assert len(folders) == 3
 for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
     reader = clients.consumer(known, lab.p.events_topic, auto_offset_reset="earliest")
     numbers = [(r.partition, int(r.value)) for r in clients.records_until_end(reader)]
