@@ -70,8 +70,10 @@ def test_a_log_is_read_once_until_the_notebook_goes_on(cluster, topic, view):
 
 
 def test_an_aborted_record_is_there_for_those_who_do_not_ask(cluster, topic, view):
-    producer = clients.producer(cluster, client_id="tx", transactional_id=f"tx-{topic}")
-    producer.init_transactions()
+    producer = clients.producer(
+        cluster, client_id="tx", transactional_id=f"tx-{topic}", max_block_ms=20_000
+    )
+    producer.init_transactions()  # the first one makes a topic of Kafka's own
     for value, end in (
         ("kept", producer.commit_transaction),
         ("dropped", producer.abort_transaction),

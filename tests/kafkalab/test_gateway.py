@@ -110,8 +110,10 @@ def test_every_request_of_a_client_is_seen_with_its_answer(cluster: Cluster, top
 
 
 def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="tx", transactional_id=f"{topic}-tx")
-    producer.init_transactions()
+    producer = clients.producer(
+        cluster, client_id="tx", transactional_id=f"{topic}-tx", max_block_ms=20_000
+    )
+    producer.init_transactions()  # the first one makes a topic of Kafka's own
     producer.begin_transaction()
     producer.send(topic, b"once", partition=0)
     producer.commit_transaction()
@@ -128,7 +130,9 @@ def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) 
 
 
 def test_the_markers_of_a_transaction_are_awaited(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="marked", transactional_id=topic)
+    producer = clients.producer(
+        cluster, client_id="marked", transactional_id=topic, max_block_ms=20_000
+    )
     producer.init_transactions()
     for end in (producer.commit_transaction, producer.abort_transaction):
         producer.begin_transaction()

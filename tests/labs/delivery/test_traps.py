@@ -76,5 +76,6 @@ def test_a_linger_that_outlasts_a_freeze_doubles_nothing(cluster, create):
         linger: {view.partition: view.end_offset - 11 for view in cluster.topic(name).partitions}
         for linger, name in topics.items()
     }
-    assert doubled[0] == {v.partition: 10 * (v.leader == frozen) for v in views[0]}
+    more = {partition: count > 0 for partition, count in doubled[0].items()}
+    assert more == {v.partition: v.leader == frozen for v in views[0]}
     assert set(doubled[3_500].values()) == {0}
