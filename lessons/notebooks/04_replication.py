@@ -386,7 +386,7 @@ with watch.during("cut", a_round, pause):
     alone = [receipt.offset for receipt in receipts]
     cluster.wait_for_isr(topic, 2)
     wait_until(
-        lambda: cluster.topic(topic).partitions[1].end_offset > alone[-1],
+        lambda: (cluster.topic(topic).partitions[1].end_offset or 0) > alone[-1],
         timeout=30,
         what="the new leader to use the same offsets",
     )
