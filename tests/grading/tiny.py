@@ -74,7 +74,7 @@ profile = "none"
 [parameters]
 count = 2
 [limits]
-cell = 2
+cell = 3
 run = 20
 output = 1000000
 [tasks.1]

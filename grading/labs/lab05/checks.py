@@ -66,7 +66,7 @@ def back_at_once(x):
     )
     seconds, session = x.value("waited"), x.value("session_ms") / 1000
     yield expect(
-        isinstance(seconds, int | float) and seconds < 0.4 * session,
+        isinstance(seconds, int | float) and seconds < 0.5 * session,
         f"ready after {seconds!r} s, of a session of {session:g} s",
     )
 
