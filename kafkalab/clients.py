@@ -54,10 +54,10 @@ def producer(cluster: Cluster | str, client_id: str = "producer", **settings: An
     """A KafkaProducer; `settings` are its own and go before the lesson's."""
     from kafka import KafkaProducer
 
-    from kafkalab import refreshing
+    from kafkalab import sending
 
     opened = _open(KafkaProducer, cluster, client_id, {**PRODUCER, **settings})
-    refreshing.ask_once(opened)
+    sending.like_java(opened)
     return opened
 
 

@@ -8,12 +8,14 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.protocol.metadata import MetadataResponse
 
 from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients, wait_until
 from kafkalab.glance import Glance
@@ -448,10 +450,24 @@ def test_a_rolling_restart_under_load_loses_nothing(cluster: Cluster, topic: str
     assert sorted(map(int, found)) == list(range(len(futures)))
 
 
-def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Cluster) -> None:
+def on_broker_2(cluster: Cluster) -> str:
+    """A topic of one partition without a second copy."""
     topic = f"topic-{next(NUMBERS)}"
     clients.admin(cluster).create_topics({topic: {"assignments": {0: [2]}}})
     cluster.wait_for_topic(topic)
+    return topic
+
+
+@contextmanager
+def little_work() -> Iterator[None]:
+    """Fails where this process takes a third of a core or more meanwhile."""
+    started, used = time.monotonic(), time.process_time()
+    yield
+    assert time.process_time() - used < (time.monotonic() - started) / 3
+
+
+def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Cluster) -> None:
+    topic = on_broker_2(cluster)
     producer = clients.producer(cluster, delivery_timeout_ms=60_000)
     producer.send(topic, b"before").get(timeout=10)
     cluster.kill(2)
@@ -459,13 +475,41 @@ def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Clust
         lambda: cluster.topic(topic).partitions[0].leader is None, timeout=20, what="no leader"
     )
     kept = producer.send(topic, b"kept")
-    started, used = time.monotonic(), time.process_time()
-    with pytest.raises(KafkaTimeoutError):
+    with little_work(), pytest.raises(KafkaTimeoutError):
         kept.get(timeout=2)
-    assert time.process_time() - used < 0.3 * (time.monotonic() - started)
     cluster.restart(2)
     kept.get(timeout=30)
     assert read(cluster, topic) == [b"before", b"kept"]
+
+
+def test_a_producer_goes_on_when_records_have_expired_at_a_frozen_broker(cluster: Cluster) -> None:
+    topic, short = on_broker_2(cluster), {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_500}
+    producer = clients.producer(cluster, **short)
+    producer.send(topic, b"before").get(timeout=10)
+    cluster.pause(2)
+    expired = producer.send(topic, b"expired")
+    with little_work(), pytest.raises(KafkaError):
+        expired.get(timeout=20)
+    cluster.resume(2)
+    cluster.wait_for_brokers()
+    producer.flush(timeout=20)
+    producer.send(topic, b"after").get(timeout=20)
+    assert read(cluster, topic)[-1] == b"after"
+
+
+def test_a_leader_that_is_not_listed_among_the_brokers_is_asked_for_again(cluster: Cluster) -> None:
+    topic, producer, changed = on_broker_2(cluster), clients.producer(cluster), threading.Event()
+    update = producer._metadata.update_metadata
+
+    def update_without_broker_2(response: MetadataResponse) -> None:
+        if response.topics and not changed.is_set():
+            response.brokers = [broker for broker in response.brokers if broker.node_id != 2]
+            changed.set()
+        update(response)
+
+    producer._metadata.update_metadata = update_without_broker_2
+    producer.send(topic, b"arrives").get(timeout=10)
+    assert changed.is_set()
 
 
 def test_a_fault_where_there_is_nothing_to_break_is_refused(cluster: Cluster) -> None:
