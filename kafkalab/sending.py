@@ -58,14 +58,15 @@ def _wait_for_connections(producer: KafkaProducer) -> None:
 def _hear_of_changes(producer: KafkaProducer) -> None:
     """An error in a round, as where the metadata names a leader that is not among the brokers,
     comes before the round listens to the network. So the next round has the same metadata and the
-    same error, and so have all that follow."""
-    sender = producer._sender
+    same error, and so have all that follow, unless somebody asks again and listens."""
+    sender, metadata = producer._sender, producer._metadata
     go_round = sender.run_once
 
     def run_once() -> None:
         try:
             go_round()
         except Exception:
+            metadata.request_update()
             sender._client.poll(timeout_ms=sender.config["retry_backoff_ms"])
             raise  # to the sender's log
 

@@ -498,7 +498,8 @@ def test_a_producer_goes_on_when_records_have_expired_at_a_frozen_broker(cluster
 
 
 def test_a_leader_that_is_not_listed_among_the_brokers_is_asked_for_again(cluster: Cluster) -> None:
-    topic, producer, changed = on_broker_2(cluster), clients.producer(cluster), threading.Event()
+    topic, changed = on_broker_2(cluster), threading.Event()
+    producer = clients.producer(cluster, delivery_timeout_ms=30_000)
     update = producer._metadata.update_metadata
 
     def update_without_broker_2(response: MetadataResponse) -> None:
@@ -508,7 +509,7 @@ def test_a_leader_that_is_not_listed_among_the_brokers_is_asked_for_again(cluste
         update(response)
 
     producer._metadata.update_metadata = update_without_broker_2
-    producer.send(topic, b"arrives").get(timeout=10)
+    producer.send(topic, b"arrives").get(timeout=20)
     assert changed.is_set()
 
 
