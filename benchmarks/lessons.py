@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from grading import definition
+from grading import definition, master
 from tools import execute
 from tools.build import Course
 
@@ -37,7 +37,7 @@ def main() -> None:
         if options.numbers and number not in options.numbers:
             continue
         lab = definition.load(source.stem) if kind == "labs" else None
-        text = lab.short_text() if lab else source.read_text("utf-8")
+        text = master.short_text(lab) if lab else source.read_text("utf-8")
         seconds = []
         for _ in range(options.runs):
             with tempfile.TemporaryDirectory() as folder:

@@ -91,19 +91,6 @@ class Definition:
                 digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
         return digest.hexdigest()
 
-    def short_text(self) -> str:
-        """The text of the master with the values of grading in place of the learner's defaults."""
-        text = self.master.read_text("utf-8")
-        for name, value in self.values.items():
-            text, count = re.subn(rf"^{name} = .*$", f"{name} = {value!r}", text, flags=re.M)
-            if count != 1:
-                raise CourseError(
-                    f"{self.master} sets {name} {count} times.",
-                    "lab.toml gives one value for it under [parameters].",
-                    "Set it once, in the parameters cell.",
-                )
-        return text
-
     def hidden_checks(self) -> tuple[Check, ...]:
         """The hidden checks. For the grader's process only; also proves the points of the lab."""
         file = self.folder / "hidden.py"

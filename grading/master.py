@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,20 @@ def solved(lab: Definition) -> NotebookNode:
     from tools.build import solution_notebook
 
     return _built(lab, solution_notebook)
+
+
+def short_text(lab: Definition) -> str:
+    """The text of the master with the values of grading in place of the learner's defaults."""
+    text = lab.master.read_text("utf-8")
+    for name, value in lab.values.items():
+        text, count = re.subn(rf"^{name} = .*$", f"{name} = {value!r}", text, flags=re.MULTILINE)
+        if count != 1:
+            raise CourseError(
+                f"{lab.master} sets {name} {count} times.",
+                "lab.toml gives one value for it under [parameters].",
+                "Set it once, in the parameters cell.",
+            )
+    return text
 
 
 def prove(lab: Definition) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grading import definition
+from grading import definition, master
 from tools import execute
 from tools.build import Course
 
@@ -22,7 +22,7 @@ LABS = [source for source in COURSE.sources() if source.parent.name == "labs"]
 def test_lab(source: Path, tmp_path: Path) -> None:
     outcome = execute.run(
         COURSE.script(source),
-        definition.load(source.stem).short_text(),
+        master.short_text(definition.load(source.stem)),
         COURSE.root / "build" / "run",
         folder=tmp_path,
     )

@@ -37,9 +37,9 @@ def record(partition: int, offset: int, value: bytes | None, key=None, headers=(
     return Record(partition, offset, 0, key, value, headers)
 
 
-def parameters(lab: str, student: str = "") -> seed.Parameters:
+def parameters(lab: str) -> seed.Parameters:
     found = definition.load(lab)
-    return seed.parameters(found.make, seed.practice_seed(found.name, student))
+    return seed.parameters(found.make, seed.practice_seed(found.name))
 
 
 def wrong_answer(lab: str, name: str) -> WrongAnswer:
@@ -48,9 +48,9 @@ def wrong_answer(lab: str, name: str) -> WrongAnswer:
     return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
 
 
-def result(lab: str, check: str, logs=None, values=None, student: str = "") -> Result:
+def result(lab: str, check: str, logs=None, values=None) -> Result:
     """What the check of this name makes of the state."""
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
-    x = Doors(Notebook(values or {}), Logs(logs or {}), parameters(lab, student), "seed")
+    x = Doors(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
     return checks.run(chosen, x)
