@@ -1,5 +1,6 @@
 """`./course check`, `grade`, `verify`, `report`: from a notebook to points."""
 
+import datetime
 import json as json_format
 import os
 import sys
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 without_web_grammar()
 
 COURSE = Path("work", "grades")
+PROOFS = Path("work", "proofs")
 FAULTS = 3  # exit code: the grader could not judge all of it. Marks never change the exit code.
 LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_iris.")]
 Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
@@ -122,10 +124,11 @@ def verify(
 
     _choose(engine)
     proven = definition.load(lab)
+    keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, repeat, jobs, board.watch)
+        proof = prove(proven, keep, repeat, jobs, board.watch)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -137,6 +140,8 @@ def verify(
         console.print(f"[red]wrong[/] {escape(problem)}", highlight=False)
     runs = len(proof.records)
     if proof.problems:
+        if keep.exists():
+            console.print(f"What was seen in these runs is in {keep}", highlight=False)
         console.print(f"{proven.name} is not proven: {len(proof.problems)} to mend.")
         raise typer.Exit(1)
     console.print(f"{proven.name} is proven: {len(proof.checks)} checks in {runs} runs.")

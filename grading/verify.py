@@ -8,6 +8,7 @@ together where they cannot hide one another, so a few runs prove a lab.
 from __future__ import annotations
 
 import random
+import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from grading.definition import Definition
 from grading.intake import Submission
 from grading.notebookfile import NotebookFile
 from grading.outcome import OURS, Outcome
-from grading.record import Record, Store
+from grading.record import Record, Store, slug
 from grading.run import Batch, Watch, plan
 from grading.seed import course_secret
 from grading.weave import as_handed_in, task_cells
@@ -87,11 +88,16 @@ class Proof:
 
 def verify(
     lab: Definition,
+    keep: Path,
     repeat: int = 1,
     jobs: int = 1,
     watch: Watch = lambda _: None,
 ) -> Proof:
-    """Prove a lab. Repeats use other parameters and other combinations of wrong answers."""
+    """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
+
+    keep: gets a folder for each run that did not go as expected, as grading/record.py has it. A
+    flake may not come again for a hundred runs, so what was seen must stay.
+    """
     solved, blank = master.solved(lab), master.blank(lab)
     checks = (*lab.checks, *lab.hidden_checks())
     wrong = wrong_answers(lab, solved)
@@ -115,7 +121,10 @@ def verify(
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:
+            known = len(proof.problems)
             _judge(lab, record, trials[record.student], store, proof)
+            if len(proof.problems) > known:
+                shutil.copytree(store.attempt(record.key), keep / slug(record.student))
     return proof
 
 

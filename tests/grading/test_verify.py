@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from grading import definition
+from grading.record import slug
 from grading.verify import WrongAnswer, gaps, pack, verify, wrong_answers
 from kafkalab.errors import CourseError
 
@@ -15,11 +16,12 @@ def answer(name, task, fails, also=()):
 
 
 @pytest.mark.cluster
-def test_the_tiny_lab_is_proven(tiny):
-    proof = verify(tiny, jobs=2)
+def test_the_tiny_lab_is_proven(tiny, tmp_path):
+    proof = verify(tiny, tmp_path / "kept", jobs=2)
     assert proof.problems == []
     assert len(proof.records) == 4, "reference, blank, and four wrong answers in two runs"
     assert all(tally.right == tally.all for tally in proof.checks.values())
+    assert not (tmp_path / "kept").exists(), "nothing went otherwise than expected"
 
 
 def test_wrong_answers_share_a_run_only_where_they_cannot_hide_one_another():
@@ -57,6 +59,11 @@ def test_a_check_that_lets_a_wrong_answer_pass_is_found(course, tiny, tmp_path):
     checks = root / "grading" / "labs" / "lab90" / "checks.py"
     text = checks.read_text().replace('x.value("double"), 2 * x.p.number', "1, 1")
     checks.write_text(text)
-    proof = verify(definition.load("lab90", root), jobs=2)
-    assert any("1_triple passes doubled" in problem for problem in proof.problems)
+    kept = tmp_path / "kept"
+    proof = verify(definition.load("lab90", root), kept, jobs=2)
+    (passed,) = (one for one in proof.problems if "1_triple passes doubled" in one)
     assert any("blank" in problem for problem in proof.problems)
+    names = {passed.partition(":")[0], "blank"}
+    assert {folder.name for folder in kept.iterdir()} == {slug(name) for name in names}
+    for folder in kept.iterdir():
+        assert {file.name for file in folder.iterdir()} >= {"record.json", "evidence.json"}

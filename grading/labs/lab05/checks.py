@@ -9,8 +9,9 @@ PROMISES = {
     "led": "neither",
     "doubled": "at least once",
     "once": "written once",
-    "careless": "at most once",
+    "early": "at most once",
     "late": "at least once",
+    "careless": "neither",
 }
 CHOICE = {"payments": "once", "clicks": "unasked", "alarms": "doubled"}
 BECAUSE = {"wait": "session not over", "repetition": "nothing committed"}

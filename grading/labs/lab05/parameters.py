@@ -7,6 +7,7 @@ TOPICS = (
 
 
 def make(rng):
+    every = rng.choice([20, 25, 30])
     return {
         "records": rng.choice([240, 300, 360]),
         "readers": rng.name("readers"),
@@ -17,7 +18,9 @@ def make(rng):
         "goes": rng.choice(["stop", "kill"]),
         "answered": rng.randrange(20, 90),
         "dropped": rng.choice([3, 4, 5]),
-        "every": rng.choice([20, 25, 30]),
+        "every": every,
+        # between two commits, and long before the end of a batch of two partitions
+        "killed_at": every + rng.randrange(5, 15),
         "workers": rng.name("workers"),
         "careless": rng.name("careless"),
         "late_workers": rng.name("late-workers"),

@@ -23,6 +23,6 @@ def test_a_lab_has_a_hundred_points(name):
 @pytest.mark.spark
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", definition.names())
-def test_lab_is_proven(name):
-    proof = verify(definition.load(name), jobs=2)
+def test_lab_is_proven(name, tmp_path):
+    proof = verify(definition.load(name), tmp_path / "kept", jobs=2)
     assert proof.problems == []

@@ -1,6 +1,8 @@
 """The options are a contract: names, defaults, and what follows from them. No cluster here."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -161,3 +163,22 @@ def test_values_go_to_the_client_under_its_own_names():
     # kafka-python repeats after a constant pause: only the pause before a connection has a limit
     assert settings.for_producer(options)["reconnect_backoff_max_ms"] == 300
     assert settings.for_consumer(ConsumerOptions(instance_id="7"))["group_instance_id"] == "7"
+
+
+def test_the_commands_that_the_lab_shows_are_understood():
+    """They stand in the text for a terminal, where no run of the notebook would find a mistake."""
+    lab = (repository() / "lessons" / "labs" / "lab05_delivery.py").read_text("utf-8")
+    text = "\n".join(line.removeprefix("#").strip() for line in lab.splitlines())
+    shown = re.findall(r"python -m delivery ((?:[^\\\n]|\\\n)*)$", text, re.MULTILINE)
+    commands = [
+        shlex.split(command.replace("\\\n", " ")) for command in shown if "`" not in command
+    ]
+    assert {command[0] for command in commands} == {"producer", "consumer", "control"}
+    known = {
+        "producer": set(PRODUCER),
+        "consumer": set(CONSUMER),
+        "control": {"topic", "bootstrap"},
+    }
+    for command in commands:
+        given = {word[2:] for word in command if word.startswith("--")}
+        assert given <= known[command[0]], command
