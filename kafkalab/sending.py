@@ -1,15 +1,20 @@
 """A producer that waits where Java's waits, and goes on where Java's goes on.
 
-The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in four ways
+The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in five ways
 that brokers which stop, freeze and die bring to light. Two make it go round thousands of times a
-second: it takes a core, and no other thread of the notebook gets on. Two end it for good.
+second: it takes a core, and no other thread of the notebook gets on. Three end it for good.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kafka.producer.transaction_manager import TransactionState
+from kafka.errors import KafkaConnectionError, RequestTimedOutError
+from kafka.producer.transaction_manager import (
+    InitProducerIdHandler,
+    TransactionState,
+    TxnRequestHandler,
+)
 
 if TYPE_CHECKING:
     from kafka import KafkaProducer
@@ -58,7 +63,11 @@ def _wait_for_connections(producer: KafkaProducer) -> None:
 def _hear_of_changes(producer: KafkaProducer) -> None:
     """An error in a round, as where the metadata names a leader that is not among the brokers,
     comes before the round listens to the network. So the next round has the same metadata and the
-    same error, and so have all that follow, unless somebody asks again and listens."""
+    same error, and so have all that follow, unless somebody asks again and listens.
+
+    Such metadata comes where a broker is given up: brokers look up leaders first, live brokers
+    afterwards (KafkaApis.handleTopicMetadataRequest).
+    """
     sender, metadata = producer._sender, producer._metadata
     go_round = sender.run_once
 
@@ -85,3 +94,18 @@ def _get_a_new_producer_id(producer: KafkaProducer) -> None:
             manager._current_state = TransactionState.UNINITIALIZED
 
     manager.reset_producer_id = reset_producer_id
+
+
+def _ask_again(handler: InitProducerIdHandler, number: int, answer: Any) -> None:
+    """A broker that freezes before it has answered the question for a producer id would make every
+    later send fail. It is taken for a lost connection, after which another broker is asked.
+
+    Not with transactions: what they ask has no time limit but this one.
+    """
+    if isinstance(answer, RequestTimedOutError) and handler.transactional_id is None:
+        answer = KafkaConnectionError(str(answer))
+    TxnRequestHandler.on_complete(handler, number, answer)
+
+
+# For all producers, because one asks while it is being made.
+InitProducerIdHandler.on_complete = _ask_again
