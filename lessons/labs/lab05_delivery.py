@@ -227,9 +227,6 @@ waited, again, both
 # %% tags=["check-1", "C44", "C84", "C97"]
 lab.check(1)
 
-# %%
-run_1.close()
-
 # %% [markdown]
 # The broker cannot know whether a newcomer replaces the dead member or joins it. So it waits until
 # the session of the old one ends. A static member says who it is, and gets its partitions back.
@@ -262,6 +259,7 @@ def greeted(topic, **settings):
     return producer
 
 
+run_1.close()  # its programs would go on beside the next faults
 new_topic(lab.p.unasked, copies=1)
 new_topic(lab.p.asked, copies=1)
 
@@ -738,41 +736,50 @@ charts.show(ax, f"Lost and extra records of {len(table)} settings: {measured}")
 # %% [markdown]
 # ## On your own: the programs in a terminal
 #
-# No points here. Start a cluster in one terminal of JupyterLab with `./course up replicated`. In
-# two others go to `work/labs`. One sends, one reads:
+# No points here. Run the next cell, and give two terminals of JupyterLab the line that it prints.
+
+# %% tags=["demo"]
+new_topic("desk", copies=3, minimum=2)
+print(f"cd {Path.cwd()}; export ADDRESS={lab.cluster.address}")
+
+# %% [markdown]
+# One sends, one reads:
 #
 # ```
-# ../../.venv/bin/python -m delivery producer --topic desk
-# ../../.venv/bin/python -m delivery consumer --topic desk --auto-offset-reset earliest
+# ../../.venv/bin/python -m delivery producer --topic desk --bootstrap $ADDRESS
+# ../../.venv/bin/python -m delivery consumer --topic desk --bootstrap $ADDRESS \
+#   --auto-offset-reset earliest --auto-commit false \
+#   --session-timeout 8000 --heartbeat-interval 1000
 # ```
 #
-# End the reader with Ctrl-C, start it with `--auto-commit false` and a `--group-id` of its own, and
-# do both again. Ctrl-C is a crash here. How long is the pause before `ready`, and what comes twice?
-# Then add `--instance-id front`. These are the two questions of task 1.
+# End the reader with Ctrl-C, which is a crash here, and start it again. How long until it says
+# `ready`, and what comes again? Then add `--instance-id front`, and do both once more. That is the
+# reader of task 1.
 
 # %% [markdown]
 # Three words make a reader end, crash or stand still:
 #
 # ```
-# ../../.venv/bin/python -m delivery control quit --topic desk
-# ../../.venv/bin/python -m delivery control crash --topic desk
-# ../../.venv/bin/python -m delivery control wait --topic desk
+# ../../.venv/bin/python -m delivery control quit --topic desk --bootstrap $ADDRESS
+# ../../.venv/bin/python -m delivery control crash --topic desk --bootstrap $ADDRESS
+# ../../.venv/bin/python -m delivery control wait --topic desk --bootstrap $ADDRESS
 # ```
 #
-# After which of the three must the next reader wait for its partitions?
-#
-# Start two readers of one group, and send. Freeze one with Ctrl-Z, count to ten, and let it go on
-# with `fg`. What does it say about its partitions, and about its commit?
+# They stay in the topic like any record: a group without commits meets them again. After which of
+# the three must the next reader of the group wait for its partitions?
+
+# %% [markdown]
+# Start two readers of one group, the second with `--local-id 2`, and send. Freeze one with Ctrl-Z,
+# count to ten, and let it go on with `fg`. What does it say of its partitions and of its commit?
 #
 # ```
-# ../../.venv/bin/python -m delivery consumer --topic desk --local-id 1 --ack-after-batch true \
-#   --session-timeout 6000 --heartbeat-interval 1000 --wait-after-record 500
-# ../../.venv/bin/python -m delivery consumer --topic desk --local-id 2 --ack-after-batch true \
-#   --session-timeout 6000 --heartbeat-interval 1000 --wait-after-record 500
+# ../../.venv/bin/python -m delivery consumer --topic desk --bootstrap $ADDRESS --group-id pair \
+#   --local-id 1 --ack-after-batch true --max-poll-recs 10 --wait-after-record 200 \
+#   --session-timeout 6000 --heartbeat-interval 1000
 # ```
 #
-# Last, try `--session-timeout 1000 --heartbeat-interval 300`. Read the error: whose limit is it?
-# `--help` after `producer` or `consumer` shows all options. End the cluster: `./course down`.
+# Last, try `--session-timeout 400 --heartbeat-interval 100`. Whose limit is it? `--help` after
+# `producer` or `consumer` shows all options.
 
 # %%
 lab.score()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from kafka.errors import KafkaError
 
 from delivery import payload
 from delivery.options import ConsumerOptions, Options, ProducerOptions, defaults, flag
@@ -159,6 +160,10 @@ def main() -> None:
         app()
     except CourseError as error:
         print("\n".join(error.lines()), file=sys.stderr)
+        sys.exit(1)
+    except KafkaError as error:
+        said = [str(error) or type(error).__name__, getattr(error, "description", None)]
+        print(*filter(None, said), sep=": ", file=sys.stderr)
         sys.exit(1)
 
 
