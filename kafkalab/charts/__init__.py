@@ -31,7 +31,7 @@ from kafkalab.charts.durability import ANSWERS, LOG_ENDS, answers, fates, log_en
 from kafkalab.charts.failover import failover
 from kafkalab.charts.log import files_over_time, offsets_line
 from kafkalab.charts.settings import settings_grids
-from kafkalab.charts.transactions import transaction_log
+from kafkalab.charts.transactions import transaction_log, transaction_logs
 from kafkalab.picture import Picture, show
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "show",
     "timeline",
     "transaction_log",
+    "transaction_logs",
 ]
 
 STYLE = Path(__file__).with_name("kafkalab.mplstyle")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
@@ -36,10 +36,39 @@ def transaction_log(
     ax.set(xlabel="offset", yticks=[])
     if not batches:
         return nothing(ax)
-    used = dict.fromkeys(FATES, False)
+    used = _boxes(ax, batches, batches, last_stable)
+    ax.legend(handles=_key(used), loc="upper left", bbox_to_anchor=(1.01, 1))
+    return ax
+
+
+def transaction_logs(
+    logs: Mapping[str, Sequence[Batch]], last_stable: Mapping[str, int] | None = None
+) -> Axes:
+    """Several such logs below each other, each beside its name; the Axes of the first one."""
+    height = 0.9 + 0.8 * len(logs)
+    rows = plt.subplots(len(logs), figsize=(7.5, height), sharex=True, squeeze=False)[1][:, 0]
+    rows[-1].set(xlabel="offset")
+    longest = max(logs.values(), key=lambda batches: batches[-1].last_offset if batches else -1)
+    used: set[str] = set()
+    for ax, (name, batches) in zip(rows, logs.items(), strict=True):
+        ax.set(yticks=[])
+        ax.set_ylabel(name, rotation=0, ha="right", va="center")
+        if batches:
+            used |= _boxes(ax, batches, longest, (last_stable or {}).get(name))
+    if not longest:
+        return nothing(rows[0])
+    rows[0].figure.legend(handles=_key(used), loc="outside right center")
+    return rows[0]
+
+
+def _boxes(
+    ax: Axes, batches: Sequence[Batch], longest: Sequence[Batch], last_stable: int | None
+) -> set[str]:
+    """Draw one log on an axis that has room for the longest; which fates it holds."""
+    used = set()
     for place, batch in enumerate(batches):
         fate = _fate(batch, batches[place + 1 :])
-        used[fate] = True
+        used.add(fate)
         colour, pattern = FATES[fate]
         for offset in range(batch.base_offset, batch.last_offset + 1):
             ax.barh(
@@ -48,7 +77,7 @@ def transaction_log(
             if batch.marker:
                 letter = batch.marker[0].upper()
                 ax.text(offset + 0.5, 0, letter, ha="center", va="center", weight="bold")
-    end = batches[-1].last_offset + 1
+    end = longest[-1].last_offset + 1
     if last_stable is not None:
         ax.axvline(last_stable, color=MARK, linestyle=(0, (3, 2)), linewidth=1.5)
         ax.annotate(
@@ -60,22 +89,21 @@ def transaction_log(
             va="bottom",
             color=MARK,
         )
-    ax.set(xlim=(batches[0].base_offset - 0.1, end + 0.1), ylim=(-0.5, 0.9))
-    offsets = range(batches[0].base_offset, end)
+    ax.set(xlim=(longest[0].base_offset - 0.1, end + 0.1), ylim=(-0.5, 0.9))
+    offsets = range(longest[0].base_offset, end)
     every = -(-len(offsets) // 25)
     ax.set_xticks([offset + 0.5 for offset in offsets[::every]], offsets[::every])
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
-    ax.legend(
-        handles=[
-            Patch(facecolor=colour, edgecolor=EDGE, hatch=pattern, label=fate)
-            for fate, (colour, pattern) in FATES.items()
-            if used[fate]
-        ],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-    )
-    return ax
+    return used
+
+
+def _key(used: Collection[str]) -> list[Patch]:
+    return [
+        Patch(facecolor=colour, edgecolor=EDGE, hatch=pattern, label=fate)
+        for fate, (colour, pattern) in FATES.items()
+        if fate in used
+    ]
 
 
 def _fate(batch: Batch, later: Sequence[Batch]) -> str:

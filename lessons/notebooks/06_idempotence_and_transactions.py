@@ -7,7 +7,7 @@
 
 # %% [markdown]
 # You will
-# - write 600 records twice each, on purpose, and stop that with one setting,
+# - write every record of a burst twice, on purpose, and stop that with one setting,
 # - read on the wire the three numbers by which a broker knows a batch again,
 # - write to several partitions, and commit how far you have read, all or nothing,
 # - shut out a producer that came back from the dead, and end a transaction that nobody ends.
@@ -17,8 +17,8 @@
 # %% tags=["parameters"]
 records = 600  # spread evenly over six partitions
 request_timeout_ms = 1_500  # how long a producer waits for an answer before it sends again
-# A broker that stands still for two seconds is to stay what it is: a leader, a follower.
-settings = {"broker.session.timeout.ms": 9_000}
+settings = {"broker.session.timeout.ms": 9_000}  # a broker that is frozen stays what it is
+settings["transaction.abort.timed.out.transaction.cleanup.interval.ms"] = 500  # look more often
 safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}  # as in lesson 05
 
 # %%
@@ -47,8 +47,9 @@ def new_topic(name, partitions=6):
 
 
 # %% [markdown]
-# The experiment: a first record to each partition, then brokers are frozen, then come 600 records,
-# a hundred to each partition. When the producer has begun to ask again, the brokers wake.
+# The experiment: a first record to each partition, then brokers are frozen, then comes a burst, as
+# many records as `records` says, spread evenly. When the producer has begun to ask again, the
+# brokers wake.
 
 
 # %%
@@ -79,7 +80,8 @@ def burst(topic, frozen, **settings):
 
 # %% [markdown]
 # First without idempotence, with `acks="all"`. Both followers of partition 0 are frozen; they lead
-# other partitions. All 600 sends will be acknowledged. How many records of the 600 are in the log?
+# other partitions. All sends of the burst will be acknowledged, `records` of them. How many records
+# of it are in the log?
 
 # %% tags=["prediction"]
 my_records = Prediction(None, "records")  # your number in the place of None
@@ -140,7 +142,7 @@ led, acks_one.verdict()
 # many. What `acks=1` costs instead, lesson 05 told.
 #
 # Now the first experiment again, without a word on **idempotence**: then it is on. Both followers
-# freeze, the requests are repeated as before. Before you run the next cell: how many of the 600 are
+# freeze, the requests are repeated as before. Before you run the next cell: how many records are
 # doubled?
 
 # %% tags=["B87", "C74"]
@@ -311,7 +313,7 @@ def open_accounts():
         settings = {"isolation_level": level, "auto_offset_reset": "earliest"}
         readers[level] = clients.consumer(cluster, client_id=level, **settings)
         readers[level].assign(both)
-    return accounts, bank, readers
+    return accounts, bank, readers, both
 
 
 def look(then=None):
@@ -342,7 +344,7 @@ def open_transfer(number):
     bank.flush(timeout=10)  # both are in the log
 
 
-(accounts, bank, readers), seen, marks = open_accounts(), Ledger(), {}
+(accounts, bank, readers, places), seen, marks = open_accounts(), Ledger(), {}
 open_transfer(1)
 look("commit 1")
 bank.commit_transaction()
@@ -350,12 +352,12 @@ look()
 open_transfer(2)
 look("abort 2")
 bank.abort_transaction()
-look()
 open_transfer(3)
 look("coins")
 payer = clients.producer(cluster, client_id="payer")
 coins = [payer.send(accounts, value=b"coin %d" % n, partition=0).get(10) for n in range(5)]
 look("commit 3")
+stable, logs = readers["read_committed"].end_offsets(places), [cluster.batches(*p) for p in places]
 held = seen.readings(spark).where("reader = 'read_committed'").count()
 bank.commit_transaction()
 look()
@@ -384,7 +386,8 @@ charts.show(ax, f"{title}. Uncommitted records show at once; committed ones come
 # The careless reader got a debit and a credit that never took place. The careful one waited, even
 # for records that are nobody's transaction: a consumer gets a partition *in order*. So a leader
 # keeps a **last stable offset**: where the first open transaction begins. A reader of committed
-# records gets nothing from there on. A long transaction makes others wait.
+# records gets nothing from there on. A long transaction makes others wait. The next chart shows it
+# for both partitions.
 #
 # Partition 0 holds three debits and five coins. Before you run the next cell: which offset does the
 # next record get?
@@ -403,24 +406,33 @@ if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the
     assert cluster.gateway.frames("WriteTxnMarkers", between="nodes")
 print("the bank asked for:", *asked)
 
+rows = {f"partition {n}\ntransfer 3 open": log for n, log in enumerate(logs)}
+held_at = {name: stable[place] for name, place in zip(rows, places, strict=True)}
+assert list(held_at.values()) == [4, 4]  # the last stable offsets: where transfer 3 begins
+assert [(log[-1].last_offset, log[4].transactional) for log in logs] == [(9, True), (4, True)]
+rows["partition 0\ntransfer 3 committed"] = stored
 title = f"{end} offsets for {values} records: {len(markers)} are markers"
-ax = charts.transaction_log(stored)
+ax = charts.transaction_logs(rows, last_stable=held_at)
 ax.set_title(title)
 charts.show(ax, f"{title}. In order: {', '.join(b.marker or 'a record' for b in stored)}.")
 
 # %% [markdown]
 # An abort takes nothing away. When a transaction ends, each of its partitions gets a **marker**,
-# which takes an offset. They do not come all at once: a debit can show before its credit. The
-# broker tells a reader of committed records which producers' batches to leave out. So offsets have
-# gaps, and "end minus start" is not a number of records.
+# C or A in the chart, which takes an offset. They do not come all at once: a debit can show before
+# its credit. The broker tells a reader of committed records which producers' batches to leave out.
+# So offsets have gaps, and "end minus start" is not a number of records.
 
 # %% [markdown]
 # And who writes the markers? See what the bank asked for, above the chart. One broker is its
 # **transaction coordinator**: it gives the id, hears of each partition before the first record goes
-# there, and is told the end. It first writes the decision into a log of its own,
-# `__transaction_state`; from then on the transaction *is* committed, and the bank hears so. Then it
-# sends the markers to the leaders, a moment later (hence `wait_for_markers` above). If it dies in
-# between, the next coordinator reads the decision and goes on.
+# there, and is told the end. (Java's producer, since 4.0, leaves the middle step out: a leader that
+# gets the first record tells the coordinator.)
+
+# %% [markdown]
+# The coordinator first writes the decision into a log
+# of its own, `__transaction_state`; from then on the transaction *is* committed, and the bank hears
+# so. Then it sends the markers to the leaders, a moment later (hence `wait_for_markers` above). If
+# it dies in between, the next coordinator reads the decision and goes on.
 
 # %% [markdown]
 # ## Read, work, write
@@ -488,9 +500,23 @@ billed, len(letters)
 # %% [markdown]
 # ## Two clerks with one name
 #
-# The first clerk never died. It stood still, and now it wakes: a **zombie**. It knows nothing of
-# the second, its transaction seems open, all its bills are in the log. Before you run the next
-# cell: it commits. Does each order have two bills now?
+# The first clerk's transaction ended because a second clerk took its name. And if nobody ever does?
+# Then time ends it: a transaction may stay open for `transaction.timeout.ms`. Here a producer with
+# one second begins, sends a record, and is heard of no more.
+
+# %%
+abandoned, short = new_topic("abandoned", partitions=1), {"transaction_timeout_ms": 1_000}
+gone = clients.producer(cluster, client_id=abandoned, transactional_id=abandoned, **short)
+gone.init_transactions()
+gone.begin_transaction()
+gone.send(abandoned, value=b"half of something")
+wait_until(lambda: any(b.control for b in cluster.batches(abandoned, 0)), timeout=20, what="an end")
+
+# %% [markdown]
+# The coordinator has written a marker: an abort, as you will see. Now both wake: the first clerk
+# never died, it stood still and is a **zombie**. It knows nothing of the second clerk, its
+# transaction seems open, all its bills are in the log. Before you run the next cell: it commits.
+# Does each order have two bills now?
 
 # %% tags=["B91"]
 from kafka.admin import AbortTransactionSpec, ConfigResource
@@ -500,6 +526,7 @@ refusals = []
 for attempt in (
     first_clerk.commit_transaction,
     lambda: first_clerk.send(bills, b"one more").get(10),
+    lambda: gone.send(abandoned, b"the other half").get(10),
 ):
     try:
         attempt()
@@ -507,20 +534,28 @@ for attempt in (
         refusals.append(f"{type(error).__name__}: {error}")
 again = read_topic(spark, cluster, bills, isolation="read_committed").count()
 assert again == billed["read_committed"] == 20
-assert ["ProducerFencedError" in line for line in refusals] == [True, True]
-epochs = [(b.producer_epoch, b.records, b.marker) for b in cluster.batches(bills, 0)]
-assert [epoch for epoch, _, _ in epochs] == sorted(epoch for epoch, _, _ in epochs)
+assert ["ProducerFencedError" in line for line in refusals[:2]] == [True, True]
+epochs, ended = (
+    [(b.producer_epoch, b.records, b.marker) for b in cluster.batches(topic, 0)]
+    for topic in (bills, abandoned)
+)
+assert [line[0] for line in epochs] == sorted(line[0] for line in epochs)
+assert epochs[0][0] < epochs[-1][0]  # the second clerk's is larger
+assert ended[-1] == (1, 1, "abort")  # it began with epoch 0, and nothing came after
 print("\n".join(refusals))
-epochs
+epochs, ended
 
 # %% [markdown]
 # Read it line by line. *Error 90* is the coordinator's answer to the commit. *ProducerFenced*:
 # there is a fence, and this producer is outside. The second line comes from the client itself: *at
 # least one previous request has failed*, so it sends nothing any more, and names the cause again.
 # No repetition helps; such a program has to end.
-#
-# The log shows the fence: producer epoch, records, marker. Each `init_transactions` raises the
-# epoch, and what comes with an older one is refused, by the coordinator and by each leader.
+
+# %% [markdown]
+# The logs show the fence: producer epoch, records, marker. Each `init_transactions` raises the
+# epoch, and so does an abort after the time. The coordinator refuses what comes with an older one.
+# A leader does so once it has seen the newer one in its log, as the marker in `abandoned`: *error
+# 47*, the third line, is a leader's answer.
 
 # %% [markdown]
 # ## When it goes wrong
@@ -552,7 +587,6 @@ def late_request(name, verify):
     return topic, answer.responses[0].partition_responses[0]
 
 
-# %%
 refused, answer = late_request("refused", verify="true")  # as it is by default
 assert [batch.marker for batch in cluster.batches(refused, 0)] == ["abort"]  # and no record
 answer.error_code, answer.error_message
@@ -575,16 +609,17 @@ stalled
 
 # %% [markdown]
 # None, and it stays so: the transaction of the late record is open, and the coordinator knows
-# nothing of it, for it has aborted it long ago. Nobody will write a marker. The consumers poll and
+# nothing of it, for it has aborted it long ago. So no time-out ends it, as it ended the abandoned
+# one: nobody will write a marker. The consumers poll and
 # get nothing, without an error, as in lesson 01. Kafka's own tool looks for such a case.
 
 # %%
 broker = cluster.topic(hung).partitions[0].leader
 command = f"find-hanging --broker-id {broker} --max-transaction-timeout 0"
 found = cluster.tool("kafka-transactions", "--bootstrap-server", "{bootstrap}", *command.split())
-print(found.stdout)
-assert hung in found.stdout
-admin.describe_transactions([hung])[hung].state.name
+state = admin.describe_transactions([hung])[hung].state.name
+print(found.stdout, state, sep="\n")
+assert (hung in found.stdout, state) == (True, "COMPLETE_ABORT")
 
 # %% [markdown]
 # Read the columns from left to right. *Topic* and *Partition*: where it hangs. *ProducerId*,
@@ -629,7 +664,9 @@ Markdown(f"""
 - Of {ends[0]} records of three transfers and five coins {ends[1]} were committed; {len(markers)}
   markers took offsets of partition 0. An open transaction held back the coins of others too.
 - {len(letters)} times a letter was sent, {billed["read_committed"]} bills were committed: exactly
-  once, from topic to topic and no further. The clerk that came back got {len(refusals)} refusals.
+  once, from topic to topic and no further. Those who came back got {len(refusals)} refusals.
+- A transaction that is left open is aborted after {first_clerk.config["transaction_timeout_ms"]:,}
+  ms, unless its producer was told otherwise.
 - A transaction that nobody ended held the last stable offset at {stalled["read_committed"]} of
   {stalled["read_uncommitted"]}. One marker set {freed} records free.
 """)

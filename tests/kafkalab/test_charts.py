@@ -298,33 +298,34 @@ def test_spark_and_pandas_give_the_same_drawing():
     assert "nothing to draw" in words(charts.records_per_second(rows.where("partition > 9")))
 
 
-def test_the_log_of_transactions_shows_each_fate() -> None:
-    def batch(offset: int, producer: int, records: int = 1, marker: str | None = None) -> Batch:
-        return Batch(
-            base_offset=offset,
-            last_offset=offset + records - 1,
-            records=records,
-            codec="none",
-            bytes=70,
-            position=0,
-            leader_epoch=0,
-            producer_id=producer,
-            producer_epoch=0,
-            base_sequence=0,
-            first_timestamp=0,
-            last_timestamp=0,
-            transactional=producer >= 0,
-            control=marker is not None,
-            marker=marker,
-        )
+def transacted(offset: int, producer: int, records: int = 1, marker: str | None = None) -> Batch:
+    return Batch(
+        base_offset=offset,
+        last_offset=offset + records - 1,
+        records=records,
+        codec="none",
+        bytes=70,
+        position=0,
+        leader_epoch=0,
+        producer_id=producer,
+        producer_epoch=0,
+        base_sequence=0,
+        first_timestamp=0,
+        last_timestamp=0,
+        transactional=producer >= 0,
+        control=marker is not None,
+        marker=marker,
+    )
 
+
+def test_the_log_of_transactions_shows_each_fate() -> None:
     log = [
-        batch(0, 1, records=2),
-        batch(2, 2),
-        batch(3, 1, marker="commit"),
-        batch(4, 2, marker="abort"),
-        batch(5, -1),
-        batch(6, 1),
+        transacted(0, 1, records=2),
+        transacted(2, 2),
+        transacted(3, 1, marker="commit"),
+        transacted(4, 2, marker="abort"),
+        transacted(5, -1),
+        transacted(6, 1),
     ]
     ax = charts.transaction_log(log, last_stable=6)
     assert len(ax.patches) == 7
@@ -337,3 +338,18 @@ def test_the_log_of_transactions_shows_each_fate() -> None:
 
 def test_the_log_of_transactions_may_be_empty() -> None:
     assert "nothing to draw" in charts.transaction_log([]).texts[0].get_text()
+
+
+def test_several_logs_of_transactions_share_their_offsets_and_one_key() -> None:
+    log = [transacted(0, 1), transacted(1, 1, marker="commit"), transacted(2, 2)]
+    first = charts.transaction_logs({"open": log, "half": log[:2], "none": []}, {"open": 2})
+    open_, half, none = first.figure.axes
+    assert first is open_
+    assert [ax.get_ylabel() for ax in (open_, half, none)] == ["open", "half", "none"]
+    assert [len(ax.patches) for ax in (open_, half, none)] == [3, 2, 0]
+    assert open_.get_xlim() == half.get_xlim() == none.get_xlim()
+    assert [text.get_text() for text in open_.texts] == ["C", "last stable offset: 2"]
+    (key,) = first.figure.legends
+    assert [text.get_text() for text in key.get_texts()] == ["committed", "open", "marker"]
+    empty = charts.transaction_logs({"none": []})
+    assert "nothing to draw" in empty.texts[0].get_text()
