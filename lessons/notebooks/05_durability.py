@@ -517,9 +517,8 @@ if cluster.state(1) == "exited":
 
 # %% [markdown]
 # Four topics, four fates. `guarded` has a leader at once, a clean one. `waits` has none and waits
-# for broker 0.
-# `unclean` was told when it was made that any replica may lead; `forced` follows your order. You
-# sent one record more to `unclean`, to look at its offset below. Bring broker 0 back.
+# for broker 0. `unclean` was told when it was made that any replica may lead; `forced` follows your
+# order. You sent one record more to `unclean`, to look at its offset below. Bring broker 0 back.
 
 # %%
 cluster.restart(0)

@@ -429,10 +429,10 @@ charts.show(ax, f"{title}. In order: {', '.join(b.marker or 'a record' for b in 
 # gets the first record tells the coordinator.)
 
 # %% [markdown]
-# The coordinator first writes the decision into a log
-# of its own, `__transaction_state`; from then on the transaction *is* committed, and the bank hears
-# so. Then it sends the markers to the leaders, a moment later (hence `wait_for_markers` above). If
-# it dies in between, the next coordinator reads the decision and goes on.
+# The coordinator first writes the decision into a log of its own, `__transaction_state`; from then
+# on the transaction *is* committed, and the bank hears so. Then it sends the markers to the
+# leaders, a moment later (hence `wait_for_markers` above). If it dies in between, the next
+# coordinator reads the decision and goes on.
 
 # %% [markdown]
 # ## Read, work, write
@@ -610,8 +610,8 @@ stalled
 # %% [markdown]
 # None, and it stays so: the transaction of the late record is open, and the coordinator knows
 # nothing of it, for it has aborted it long ago. So no time-out ends it, as it ended the abandoned
-# one: nobody will write a marker. The consumers poll and
-# get nothing, without an error, as in lesson 01. Kafka's own tool looks for such a case.
+# one: nobody will write a marker. The consumers poll and get nothing, without an error, as in
+# lesson 01. Kafka's own tool looks for such a case.
 
 # %%
 broker = cluster.topic(hung).partitions[0].leader
