@@ -243,7 +243,7 @@ ids
 # idempotence, then with.
 
 # %% tags=["A134", "C5", "C6"]
-from kafka.errors import KafkaConfigurationError
+from kafka.errors import KafkaConfigurationError, KafkaError
 
 chosen, reasons = {}, {}
 for setting, value in [
@@ -404,6 +404,7 @@ asked = list(dict.fromkeys(frame.api for frame in frames if frame.api != "ApiVer
 assert asked[-4:] == ["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn"]
 if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
     assert cluster.gateway.frames("WriteTxnMarkers", between="nodes")
+assert admin.describe_features()["transaction.version"]["finalized"] == (2, 2)  # see Java below
 print("the bank asked for:", *asked)
 
 rows = {f"partition {n}\ntransfer 3 open": log for n, log in enumerate(logs)}
@@ -505,28 +506,27 @@ billed, len(letters)
 # one second begins, sends a record, and is heard of no more.
 
 # %%
-abandoned, short = new_topic("abandoned", partitions=1), {"transaction_timeout_ms": 1_000}
-gone = clients.producer(cluster, client_id=abandoned, transactional_id=abandoned, **short)
+left, short = new_topic("left-open", partitions=1), {"transaction_timeout_ms": 1_000}
+gone = clients.producer(cluster, client_id=left, transactional_id=left, **short)
 gone.init_transactions()
 gone.begin_transaction()
-gone.send(abandoned, value=b"half of something")
-wait_until(lambda: any(b.control for b in cluster.batches(abandoned, 0)), timeout=20, what="an end")
+gone.send(left, value=b"half of something")
+wait_until(lambda: {b.marker for b in cluster.batches(left, 0)} - {None}, timeout=20, what="an end")
 
 # %% [markdown]
-# The coordinator has written a marker: an abort, as you will see. Now both wake: the first clerk
-# never died, it stood still and is a **zombie**. It knows nothing of the second clerk, its
-# transaction seems open, all its bills are in the log. Before you run the next cell: it commits.
-# Does each order have two bills now?
+# The coordinator has had the marker of an abort written. Now both wake up, first the first clerk.
+# It never died, it stood still: a **zombie**. It knows nothing of the second clerk, its transaction
+# seems open, all its bills are in the log. Before you run the next cell: it commits. Does each
+# order have two bills now?
 
 # %% tags=["B91"]
 from kafka.admin import AbortTransactionSpec, ConfigResource
-from kafka.errors import KafkaError
 
 refusals = []
 for attempt in (
     first_clerk.commit_transaction,
     lambda: first_clerk.send(bills, b"one more").get(10),
-    lambda: gone.send(abandoned, b"the other half").get(10),
+    lambda: gone.send(left, b"the other half").get(10),
 ):
     try:
         attempt()
@@ -537,11 +537,12 @@ assert again == billed["read_committed"] == 20
 assert ["ProducerFencedError" in line for line in refusals[:2]] == [True, True]
 epochs, ended = (
     [(b.producer_epoch, b.records, b.marker) for b in cluster.batches(topic, 0)]
-    for topic in (bills, abandoned)
+    for topic in (bills, left)
 )
 assert [line[0] for line in epochs] == sorted(line[0] for line in epochs)
 assert epochs[0][0] < epochs[-1][0]  # the second clerk's is larger
 assert ended[-1] == (1, 1, "abort")  # it began with epoch 0, and nothing came after
+assert cluster.gateway.frames("Produce", client_id=left)[-1].outcome == "answered"  # refused
 print("\n".join(refusals))
 epochs, ended
 
@@ -552,10 +553,10 @@ epochs, ended
 # No repetition helps; such a program has to end.
 
 # %% [markdown]
-# The logs show the fence: producer epoch, records, marker. Each `init_transactions` raises the
-# epoch, and so does an abort after the time. The coordinator refuses what comes with an older one.
-# A leader does so once it has seen the newer one in its log, as the marker in `abandoned`: *error
-# 47*, the third line, is a leader's answer.
+# The two logs show the fence: producer epoch, records, marker. Each `init_transactions` raises the
+# epoch, and so does the coordinator when it aborts by itself. It refuses what comes with an older
+# epoch. A leader refuses it once the newer one stands in its own log, as in the marker of
+# `left-open`: *error 47*, the third line, is a leader's answer.
 
 # %% [markdown]
 # ## When it goes wrong
@@ -609,9 +610,9 @@ stalled
 
 # %% [markdown]
 # None, and it stays so: the transaction of the late record is open, and the coordinator knows
-# nothing of it, for it has aborted it long ago. So no time-out ends it, as it ended the abandoned
-# one: nobody will write a marker. The consumers poll and get nothing, without an error, as in
-# lesson 01. Kafka's own tool looks for such a case.
+# nothing of it, for it has aborted it long ago. So no time-out ends it, as it ended `left-open`:
+# nobody will write a marker. The consumers poll and get nothing, without an error, as in lesson 01.
+# Kafka's own tool looks for such a case.
 
 # %%
 broker = cluster.topic(hung).partitions[0].leader
@@ -664,7 +665,7 @@ Markdown(f"""
 - Of {ends[0]} records of three transfers and five coins {ends[1]} were committed; {len(markers)}
   markers took offsets of partition 0. An open transaction held back the coins of others too.
 - {len(letters)} times a letter was sent, {billed["read_committed"]} bills were committed: exactly
-  once, from topic to topic and no further. Those who came back got {len(refusals)} refusals.
+  once, from topic to topic and no further. The two that came back got {len(refusals)} refusals.
 - A transaction that is left open is aborted after {first_clerk.config["transaction_timeout_ms"]:,}
   ms, unless its producer was told otherwise.
 - A transaction that nobody ended held the last stable offset at {stalled["read_committed"]} of
