@@ -113,9 +113,9 @@ charts.show(
 # ## A promise by nobody
 #
 # Three topics of six partitions; broker 0 leads two partitions of each. You freeze broker 0: its
-# connections stay open, and it reads nothing. You send a burst to each topic, as many records as
-# `records` says in the first cell, then you kill broker 0. One of the topics has *two copies* of
-# every partition and gets its records with `acks=0`. How many of these are lost?
+# connections stay open, and it reads nothing. You send `records` records to each topic (see the
+# first cell), then you kill broker 0. One of the topics has *two copies* of every partition and
+# gets its records with `acks=0`. How many of them are lost?
 
 # %% tags=["prediction"]
 my_lost = Prediction(None, "records")  # your number in the place of None
@@ -194,17 +194,16 @@ my_lost.against(lost[copied, 0] + lost[copied, 3])
 # copy. With one copy on one disk that holds as long as the disk does.
 
 # %% [markdown]
-# And who made broker 0 the leader again? It was killed, so it could not say that its log is whole,
-# and on its return it was no longer eligible. It leads as the *last known* leader: see that column
-# above. The controller's log calls that *unclean*, and the last part of this lesson comes back to
-# the word. With one copy there was nobody else to choose.
+# Who made broker 0 the leader again? A broker that was killed cannot say that its log is whole, so
+# on its return it was no longer eligible. It leads as the *last known* leader: see that column
+# above. The controller's log calls this *unclean*; the last part comes back to the word.
 
 # %% [markdown]
 # ## A promise by one
 #
-# Now the leader has the record and nobody else. Broker 1 leads, both followers are frozen. Again
-# `records` records go out with each setting; broker 1 answers as the setting demands. Then broker 1
-# is killed, the followers go on, and one of them becomes the leader. How many of those that were
+# Now the leader has the record and nobody else. Broker 1 leads, both followers are frozen. As many
+# records go out with each setting; broker 1 answers as the setting demands. Then broker 1 is
+# killed, the followers go on, and one of them becomes the leader. How many of those that were
 # acknowledged with `acks=1` are there?
 
 # %% tags=["prediction"]

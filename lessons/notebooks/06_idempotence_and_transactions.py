@@ -47,9 +47,8 @@ def new_topic(name, partitions=6):
 
 
 # %% [markdown]
-# The experiment: a first record to each partition, then brokers are frozen, then comes a burst, as
-# many records as `records` says, spread evenly. When the producer has begun to ask again, the
-# brokers wake.
+# The experiment: a first record to each partition, then brokers are frozen, then come `records`
+# records, spread evenly. When the producer has begun to ask again, the brokers wake.
 
 
 # %%
@@ -80,8 +79,8 @@ def burst(topic, frozen, **settings):
 
 # %% [markdown]
 # First without idempotence, with `acks="all"`. Both followers of partition 0 are frozen; they lead
-# other partitions. All sends of the burst will be acknowledged, `records` of them. How many records
-# of it are in the log?
+# other partitions. All `records` sends will be acknowledged. How many records does the log
+# get from them?
 
 # %% tags=["prediction"]
 my_records = Prediction(None, "records")  # your number in the place of None
@@ -514,10 +513,10 @@ gone.send(left, value=b"half of something")
 wait_until(lambda: {b.marker for b in cluster.batches(left, 0)} - {None}, timeout=20, what="an end")
 
 # %% [markdown]
-# The coordinator has had the marker of an abort written. Now both wake up, first the first clerk.
-# It never died, it stood still: a **zombie**. It knows nothing of the second clerk, its transaction
-# seems open, all its bills are in the log. Before you run the next cell: it commits. Does each
-# order have two bills now?
+# The coordinator had an abort written. Now both wake, the first clerk first. It never died, it
+# stood still: a **zombie**. It knows nothing of the second clerk, its transaction seems open, all
+# its bills are in the log. Before you run the next cell: it commits. Does each order have two bills
+# now?
 
 # %% tags=["B91"]
 from kafka.admin import AbortTransactionSpec, ConfigResource
