@@ -1,7 +1,6 @@
 """The experiments of lesson 06, many times on one cluster: each must end the same way every time.
 
-python -m benchmarks.duplicates [frozen-off frozen-on dropped-off dropped-on zombie abort]
-                                [--repeat 20]
+python -m benchmarks.duplicates [experiment …] [--repeat 20]
 
 Seconds count from the first fault, or the first record, to the verdict.
 """
@@ -23,18 +22,19 @@ from rich.table import Table
 from kafkalab import Cluster, Ledger, clients
 
 RECORDS = 50
+PARTITIONS, BURST = 6, 600
 # A broker that stands still for two seconds is not to lose what it leads.
 SETTINGS = {"broker.session.timeout.ms": 9_000}
 
 
 class Round:
-    """One go of an experiment, on a topic of its own with one partition and three replicas."""
+    """One go of an experiment, on a topic of its own with three replicas."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, partitions: int) -> None:
         self.cluster = cluster
         self.topic = cluster.unused("round")
         safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-        clients.admin(cluster).create_topics({self.topic: {"num_partitions": 1, **safe}})
+        clients.admin(cluster).create_topics({self.topic: {"num_partitions": partitions, **safe}})
         cluster.wait_for_topic(self.topic)
         cluster.gateway.clear()
         self.began = 0.0
@@ -62,23 +62,35 @@ class Round:
         return ", ".join(f"{level} {self.found(level)}" for level in levels)
 
 
-def frozen(it: Round, **settings: Any) -> str:
-    """Both followers stand still until the producer has sent everything again."""
-    producer = it.producer(**settings)
-    producer.send(it.topic, value=b"first").get(timeout=20)
-    leader = it.cluster.topic(it.topic).partitions[0].leader
-    followers = [broker for broker in it.cluster.brokers if broker != leader]
+def frozen(it: Round, still: int, **settings: Any) -> str:
+    """So many brokers stand still until the producer has sent again what got no answer.
+
+    One: the leader of the first partition. Two: the others. With acks=1 only what they lead gets no
+    answer; with acks=all nothing does, for each partition needs one of them.
+    """
+    producer = it.producer(linger_ms=500, **settings)
+    for partition in range(PARTITIONS):
+        producer.send(it.topic, value=b"first", partition=partition).get(timeout=20)
+    leads = {p.partition: p.leader for p in it.cluster.topic(it.topic).partitions}
+    brokers = [broker for broker in it.cluster.brokers if (broker == leads[0]) == (still == 1)]
+    silent = brokers if settings.get("acks") == 1 else it.cluster.brokers
+    ledger = Ledger()
     it.cluster.gateway.clear()
     it.start()
     try:
-        for broker in followers:
+        for broker in brokers:
             it.cluster.pause(broker)
-        ledger = it.send(producer)
-        it.cluster.gateway.wait_for_retries(it.topic, [leader])
+        for number in range(BURST):
+            place = {"partition": number % PARTITIONS}
+            ledger.sent(number, producer.send(it.topic, value=b"%d" % number, **place))
+        it.cluster.gateway.wait_for_retries(it.topic, silent)
     finally:
-        for broker in followers:
+        for broker in brokers:
             it.cluster.resume(broker)
-    return told(ledger.verdict(it.cluster))
+    verdict = ledger.verdict(it.cluster)
+    unanswered = [number for number in range(BURST) if leads[number % PARTITIONS] in silent]
+    where = {tuple(unanswered): "what got no answer", (): "none"}
+    return f"{told(verdict)}: {where.get(tuple(verdict.duplicated), 'others')}"
 
 
 def dropped(it: Round, **settings: Any) -> str:
@@ -93,6 +105,13 @@ def dropped(it: Round, **settings: Any) -> str:
         sent = ledger.sent(number, producer.send(it.topic, value=b"%d" % number))
         sent.get(timeout=20)
     return told(ledger.verdict(it.cluster))
+
+
+def restarted(it: Round) -> str:
+    """The program has sent everything, is started anew, and sends everything."""
+    it.start()
+    it.send(it.producer()).settle()
+    return told(it.send(it.producer()).verdict(it.cluster))
 
 
 def zombie(it: Round) -> str:
@@ -138,10 +157,16 @@ def told(verdict: Any) -> str:
 
 
 EXPERIMENTS: dict[str, Callable[[Round], str]] = {
-    "frozen-off": lambda it: frozen(it, enable_idempotence=False),
-    "frozen-on": frozen,
+    "frozen-off": lambda it: frozen(it, 2, enable_idempotence=False),
+    "frozen-on": lambda it: frozen(it, 2),
+    "frozen-leader-off": lambda it: frozen(it, 1, enable_idempotence=False),
+    "frozen-leader-on": lambda it: frozen(it, 1),
+    "frozen-acks-1": lambda it: frozen(it, 2, acks=1, enable_idempotence=False),
+    "frozen-leader-acks-1": lambda it: frozen(it, 1, acks=1, enable_idempotence=False),
     "dropped-off": lambda it: dropped(it, enable_idempotence=False),
     "dropped-on": dropped,
+    "dropped-acks-1": lambda it: dropped(it, acks=1, enable_idempotence=False),
+    "restarted": restarted,
     "zombie": zombie,
     "abort": abort,
 }
@@ -161,7 +186,7 @@ def main() -> None:
         for name in options.names or EXPERIMENTS:
             verdicts: dict[str, list[float]] = {}
             for _ in range(options.repeat):
-                it = Round(cluster)
+                it = Round(cluster, PARTITIONS if name.startswith("frozen") else 1)
                 verdict = EXPERIMENTS[name](it)
                 verdicts.setdefault(verdict, []).append(time.perf_counter() - it.began)
                 clients.close_all(cluster.addresses.values())

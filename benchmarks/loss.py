@@ -1,6 +1,7 @@
 """The experiments of lesson 05, many times on one cluster: each must end the same way every time.
 
-python -m benchmarks.loss [frozen-leader frozen-followers minimum last-copy] [--repeat 20]
+python -m benchmarks.loss [frozen-leader frozen-followers late-kill minimum last-copy]
+                          [--repeat 20]
 
 In each round another broker dies. Seconds count from the fault to the verdict; what brings the
 brokers back for the next round is not in them.
@@ -13,70 +14,14 @@ import os
 import statistics
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._breaking import ONCE, RECORDS, Outcomes, Round, send_all, told
 from kafkalab import Cluster, Ledger, clients, wait_until
-
-RECORDS = 600
-ONCE = {"retries": 0, "enable_idempotence": False}
-Outcomes = Iterator[tuple[str, str]]
-
-
-class Round:
-    """One go of an experiment. Broker `a` is the one that dies; no topic is used twice."""
-
-    def __init__(self, cluster: Cluster, number: int) -> None:
-        self.cluster = cluster
-        self.a, self.b, self.c = ((number + place) % 3 for place in range(3))
-        self.broken_at = 0.0
-
-    def topic(self, name: str, layout: list[list[int]], minimum: int = 1, **configs: str) -> str:
-        topic = self.cluster.unused(name)
-        configs = {key.replace("_", "."): value for key, value in configs.items()}
-        configs |= {"min.insync.replicas": str(minimum)}
-        new = {"assignments": dict(enumerate(layout)), "configs": configs}
-        clients.admin(self.cluster).create_topics({topic: new})
-        self.cluster.wait_for_topic(topic)
-        return topic
-
-    def producer(self, acks: int | str, **settings: Any) -> Any:
-        settings = {"enable_idempotence": acks == "all", "delivery_timeout_ms": 60_000, **settings}
-        return clients.producer(self.cluster, f"acks-{acks}-{len(settings)}", acks=acks, **settings)
-
-    def errors(self, producer: Any, topic: str) -> str:
-        """What a record for each of six partitions is answered with, by the name of the error."""
-        sent = [producer.send(topic, b"?", partition=number) for number in range(6)]
-        producer.flush(timeout=20)
-        names = Counter(type(promise.exception).__name__ for promise in sent if promise.failed())
-        refused = ", ".join(f"{count} {name}" for name, count in sorted(names.items()))
-        return f"{6 - names.total()} accepted, {refused}"
-
-    def ends(self, topic: str) -> set[int]:
-        return set(self.cluster.log_ends(topic).values())
-
-
-def send_all(ledger: Ledger, producer: Any, topic: str, partitions: int = 6) -> list[Any]:
-    """So many records, to the partitions in turn; the promises."""
-    return [
-        ledger.sent(number, producer.send(topic, b"%d" % number, partition=number % partitions))
-        for number in range(RECORDS)
-    ]
-
-
-def told(ledger: Ledger, cluster: Cluster) -> str:
-    """A verdict in words that can be compared."""
-    ledger.settle(60)
-    verdict = ledger.verdict(cluster)
-    return (
-        f"{len(verdict.acknowledged)} acknowledged, {len(verdict.lost)} lost, "
-        f"{len(verdict.duplicated)} doubled"
-    )
 
 
 def frozen_leader(it: Round) -> Outcomes:
@@ -100,6 +45,10 @@ def frozen_leader(it: Round) -> Outcomes:
             if acks == 0 or number % 3:
                 promise.get(timeout=20)
     it.cluster.kill(it.a)
+    gone = it.leaderless(runs["acks=0, one copy"][1], 2)
+    assert [part.replicas for part in gone] == [[it.a]] * 2
+    in_sync, eligible = [part.isr for part in gone], [part.elr == part.replicas for part in gone]
+    yield "one copy, its broker dead", f"2 without a leader, in sync {in_sync}, eligible {eligible}"
     for name, (_, topic) in runs.items():
         if "one" in name:
             it.cluster.mend()
@@ -142,11 +91,36 @@ def frozen_followers(it: Round) -> Outcomes:
     yield "acks=1, old leader back", f"{back}, acks=all before the kill {early}"
 
 
+def late_kill(it: Round) -> Outcomes:
+    """X3b, too late: the followers are out of sync before the leader dies, so nobody takes over."""
+    topic, producer, ledger = it.topic("late", [[it.a, it.b, it.c]]), it.producer(1), Ledger()
+    producer.send(topic, b"before").get(timeout=20)
+    it.broken_at = time.perf_counter()
+    it.cluster.pause(it.b)
+    it.cluster.pause(it.c)
+    it.cluster.wait_for_isr(topic, 1)
+    for promise in send_all(ledger, producer, topic, 1):
+        promise.get(timeout=20)
+    it.cluster.kill(it.a)
+    it.cluster.resume(it.b)
+    it.cluster.resume(it.c)
+    it.cluster.wait_for_brokers([it.b, it.c])
+    (gone,) = it.leaderless(topic, 1)
+    yield "acks=1, killed late", f"in sync {gone.isr}, eligible {gone.elr == [it.a]}"
+    it.cluster.restart(it.a)
+    it.cluster.wait_for_leader(topic, 0, among=[it.a])
+    yield "acks=1, killed late, back", told(ledger, it.cluster)
+
+
 def minimum(it: Round) -> Outcomes:
-    """X4a and X4b: a minimum of two, with two and with three copies."""
+    """X4a and X4b: a minimum of two, with two and with three copies.
+
+    And X3b, second part: where both copies are away, the broker that went last must come back.
+    """
     two = [[it.a, it.b], [it.b, it.c], [it.c, it.a]] * 2
     three = [[it.a, it.b, it.c], [it.b, it.c, it.a], [it.c, it.a, it.b]] * 2
     pair, triple = it.topic("pair", two, 2), it.topic("triple", three, 2)
+    away = it.topic("away", two)
     producer, once = it.producer("all"), it.producer("all", **ONCE)
     ledgers = {pair: Ledger(), triple: Ledger()}
     it.broken_at = time.perf_counter()
@@ -162,12 +136,19 @@ def minimum(it: Round) -> Outcomes:
     # It takes the leader a moment to know that it is alone, and the producer to know who leads.
     wait_until(lambda: "NotLeader" not in it.errors(once, triple), timeout=20, what="leaders")
     yield "three copies, one left", it.errors(once, triple)
+    gone = it.leaderless(away, 2)
+    both = [part.replicas for part in gone] == [[it.a, it.b]] * 2
+    yield "two copies, two down", f"2 without a leader, those of the two: {both}"
     late = send_all(ledgers[triple], producer, triple)
     it.cluster.restart(it.a)
     for promise in late:
         promise.get(timeout=60)
     yield "three copies, one back", f"{sum(promise.succeeded() for promise in late)} acknowledged"
+    still = [(part.leader, part.elr == [it.b]) for part in it.cluster.topic(away).partitions[::3]]
+    yield "two copies, the first back", f"leader, the last eligible: {still}"
     it.cluster.mend()
+    led = [it.cluster.wait_for_leader(away, place, among=[it.b]) == it.b for place in (0, 3)]
+    yield "two copies, the last back", f"it leads: {led}"
     yield "two copies, all back", told(ledgers[pair], it.cluster)
 
 
@@ -216,6 +197,7 @@ def last_copy(it: Round) -> Outcomes:
 EXPERIMENTS: dict[str, Callable[[Round], Outcomes]] = {
     "frozen-leader": frozen_leader,
     "frozen-followers": frozen_followers,
+    "late-kill": late_kill,
     "minimum": minimum,
     "last-copy": last_copy,
 }
