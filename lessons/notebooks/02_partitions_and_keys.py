@@ -214,8 +214,8 @@ charts.show(ax, f"{ax.get_title('left')}. Only kafka-python fills all alike.")
 # %% tags=["A21"]
 home = stored[riders[0]]
 elsewhere = (home + 1) % 6
-receipt = producer.send(rides, key=riders[0], value=b"named", partition=elsewhere).get(timeout=10)
-assert receipt.partition == elsewhere != home
+overruled = producer.send(rides, key=riders[0], value=b"named", partition=elsewhere).get(timeout=10)
+assert overruled.partition == elsewhere != home
 
 # %% [markdown]
 # You win, and nobody objects. The request to the broker names a partition, and the broker appends.
@@ -334,43 +334,40 @@ charts.show(ax, f"{ax.get_title('left')}. First rides lie in six, the next in ei
 # ## A hot key
 #
 # A hash spreads keys, not records. Of 1,000 orders 600 come from one shop, the rest from forty
-# others. Before you run the next cell: which share of all orders does the busiest of 6 partitions
-# get, and which the busiest of 600?
+# others. They go to a topic of 6 partitions, to one of 60, and to a second one of 6 with a number
+# from 0 to 5 at the end of each key, a **salt**. Which share of all orders does the busiest of the
+# 60 get?
+
+# %% tags=["prediction"]
+my_share = Prediction(None, "percent")  # your number in the place of None
+my_share
 
 # %%
-from collections import Counter
-
 shops = [b"shop 00"] * 600 + [b"shop %02d" % (1 + number % 40) for number in range(400)]
-orders = new_topic("orders", 6)
-for shop in shops:
-    producer.send(orders, key=shop, value=b"order")
+few, many, salted = new_topic("orders", 6), new_topic("orders-60", 60), new_topic("salted", 6)
+for number, shop in enumerate(shops):
+    for topic in (few, many):
+        producer.send(topic, key=shop, value=b"order")
+    producer.send(salted, key=shop + b"-%d" % (number % 6), value=b"order")
 producer.flush(timeout=20)
 
-
-def busiest(placed):
-    """The share of the fullest partition in percent."""
-    return max(Counter(placed).values()) * 100 / len(shops)
-
-
-shares = {count: busiest(partition_of(shop, count) for shop in shops) for count in (6, 600)}
-salted = busiest(partition_of(shop + b"-%d" % (n % 6), 6) for n, shop in enumerate(shops))
-shares, salted
-
-# %%
-counts = read_topic(spark, cluster, orders).groupBy("partition").count()
-fullest = counts.agg(F.max("count")).first()[0] / 10
-assert fullest == shares[6] >= shares[600] >= 60 > salted
-ax = charts.records_per_partition(counts, records="count")
-ax.set_title(f"One hot shop of 41: one partition holds {fullest:.0f} % of all orders")
-charts.show(ax, f"{ax.get_title('left')}. The other five share the rest.")
+orders = read_topic(spark, cluster, f"{few},{many},{salted}").groupBy("topic", "partition").count()
+orders = orders.toPandas()
+shares = (orders.groupby("topic")["count"].max() / 10).to_dict()  # of 1,000, in percent
+assert set(orders.groupby("topic")["count"].sum()) == {len(shops)}
+assert shares[few] >= shares[many] >= 60 > shares[salted]
+print(my_share.against(shares[many]))
+ax = charts.records_per_partition(orders[orders["topic"] != many], by="topic", records="count")
+title = f"Of all orders one partition holds {shares[few]:.0f} %; with salt {shares[salted]:.0f} %"
+ax.set_title(title)
+charts.show(ax, f"{title}. Six partitions each, without and with salt.")
 
 # %% [markdown]
-# A hundred times the partitions, and still more than half in one: a key cannot be split, so more
+# Ten times the partitions, and still more than half in one: a key cannot be split, so more
 # partitions do not help. One broker writes them, and one member of a group reads them.
 #
-# What helps is another key. The last number above is the share of the busiest of six partitions
-# when each key has a number from 0 to 5 at its end, a **salt**. The price: a shop's orders are in
-# order no more.
+# What helps is another key: with the salt no partition has that much. The price: a shop's orders
+# are in order no more.
 
 # %% [markdown]
 # ## A rule of your own
@@ -478,8 +475,14 @@ assert (mixed_in, waited, in_place) == (1, True, 2)
 # %% [markdown]
 # ## Four questions
 #
-# Before you run the next cells, answer for yourself. Who decides on the partition? By which rule
-# with a key? By which without? And may a producer run ahead of those who read?
+# 1. Does the broker choose the partition of a record?
+# 2. Has every record with the same key gone to the same one of six partitions, unless you named
+#    another?
+# 3. Without a key, do all clients go by the same rule?
+# 4. May a producer run ahead of those who read?
+#
+# The next cell sends 32 records, and two groups read some of them. Before you run the one after it:
+# put `True` for yes or `False` for no in the place of each `None`.
 
 # %%
 from kafka import TopicPartition
@@ -503,11 +506,16 @@ for name, ends in places.items():
 # %% tags=["A38"]
 ends = {one.partition: one.end_offset for one in cluster.topic(feed).partitions}
 lag = {name: cluster.group(group).total_lag for name, group in groups.items()}
-assert sum(ends.values()) == 32  # nobody had read a record yet, and the producer did not wait
 assert lag == {name: 32 - sum(read) for name, read in places.items()}
-assert stored == {rider: partition_of(rider, 6) for rider in riders}  # the producer, by murmur2
-assert (used["kafka-python"], used["java"]) == (6, 1)  # by dice, or sticky
-
+answers = {  # number: (your answer, what this run says)
+    1: (None, overruled.partition != elsewhere),  # it took what you named
+    2: (None, log == {(key, partition_of(key, 6)) for key in riders + odd}),
+    3: (None, used["kafka-python"] == used["java"]),
+    4: (None, sum(ends.values()) == 32 and min(lag.values()) > 0),  # all were sent before a read
+}
+assert [number for number, (_, yes) in answers.items() if yes] == [2, 4]
+right = sum(mine is yes for mine, yes in answers.values())
+print(f"{right} of 4 as you answered: {answers}")
 ax = diagrams.readers(cluster, feed, list(groups.values()))
 ax.set_title(f"The producer is ahead: of 32 records, {lag['bills']} are still to be billed")
 charts.show(
@@ -517,10 +525,10 @@ charts.show(
 )
 
 # %% [markdown]
-# The producer decides. With a key it computes murmur2, masks, and divides. Without a key it throws
-# dice here, and stays for a batch in Java. And it may run ahead: it never asks who reads. The log
-# takes what comes, each group has a place of its own in each partition, and what lies between is
-# the group's **lag**.
+# Two are yes. The producer decides. With a key it computes murmur2, masks, and divides. Without a
+# key it throws dice here, and stays for a batch in Java. And it may run ahead: it never asks who
+# reads. The log takes what comes, each group has a place of its own in each partition, and what
+# lies between is the group's **lag**.
 
 # %% [markdown]
 # ## When it goes wrong
@@ -581,8 +589,8 @@ Markdown(f"""
 - Inside a partition order is kept ({inside} steps back), across partitions it is not ({across}).
   One partition or one key brings it back.
 - Two partitions more moved {len(movers):,} of {keys:,} keys and left their old records behind. A
-  shop with more than half of the orders kept {shares[600]:.0f} % in one of 600 partitions; salted
-  the fullest had {salted:.0f} %.
+  shop with more than half of the orders kept {shares[many]:.0f} % in one of 60 partitions; salted
+  the fullest had {shares[salted]:.0f} %.
 - A rule of your own counts all partitions and returns one that exists: {len(failed)} records of
   {len(promises)} waited for a partition that never came.
 """)
