@@ -115,6 +115,11 @@ class Experiments:
         lost, extra, _ = self._lose_a_member(Program.kill, ack_after_batch=True)
         return "at most one batch comes twice", lost == 0 and extra <= BATCH
 
+    def late_frozen_mended(self) -> tuple[str, bool]:
+        """The same freeze, with a commit after each batch: the one it froze in is refused."""
+        lost, extra, _ = self._lose_a_member(Program.freeze, ack_after_batch=True)
+        return "at most one batch comes twice", lost == 0 and extra <= BATCH
+
     def nobody_lost(self) -> tuple[str, bool]:
         """Lazy commits alone double nothing: who gives partitions up in good order commits them."""
         lost, extra, _ = self._lose_a_member(None, ac_interval=60_000)
@@ -198,6 +203,7 @@ def main() -> None:
             "X7 commits late, one frozen": experiments.late_frozen,
             "X7 commits late, nobody lost": experiments.nobody_lost,
             "X7 mended: after each batch": experiments.late_mended,
+            "X7 mended, one frozen": experiments.late_frozen_mended,
         }
         for _ in range(options.repeat):
             for name, experiment in named.items():
