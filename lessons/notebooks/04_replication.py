@@ -15,7 +15,7 @@
 # %% tags=["parameters"]
 pause = 0.1  # seconds between two rounds of records, while something fails
 # Kafka would give leaders back every five minutes, and wait half a minute for a slow follower.
-settings = {"auto.leader.rebalance.enable": False, "replica.lag.time.max.ms": 3_000}
+settings = {"auto.leader.rebalance.enable": False, "replica.lag.time.max.ms": 5_000}
 # A broker writes down its high watermarks every five seconds; these do it five times a second.
 settings |= {"replica.high.watermark.checkpoint.interval.ms": 200}
 
