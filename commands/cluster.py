@@ -79,7 +79,8 @@ def status(json: AsJson = False) -> None:
     if not found:
         print("No cluster is running.")
         return
-    table = Table("slot", "profile", "engine", "owner", "minutes", "node", "process", "address")
+    table = Table("slot", "profile", "engine", "owner", "minutes", "node", "process")
+    table.add_column("address", no_wrap=True, overflow="fold")  # it is there to be copied
     for cluster in found:
         minutes = (time.time() - cluster.since) / 60 if cluster.since else 0
         nodes = _nodes(cluster)

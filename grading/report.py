@@ -121,7 +121,7 @@ def in_words(record: Record) -> str:
         return "the run was cut off; grade again"
     words = IN_WORDS[record.outcome]
     if record.outcome is not Outcome.PASS and record.seconds.get("load", 0) > BUSY:
-        words += "; the machine had far too much to do then"
+        words += "; the machine had far too much to do then, and --rerun grades it again"
     if record.outcome in OURS:
         return f"{words}; grade again or look at the record"
     return f"{words}: {record.why}" if record.why else words

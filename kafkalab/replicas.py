@@ -55,7 +55,7 @@ class Copies(dict[int, CopyView]):
         columns = (
             "broker",
             "log end",
-            "high watermark",
+            "high watermark, as last written",
             "epoch: first offset",
             "bytes",
             "checksum",

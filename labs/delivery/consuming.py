@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
@@ -96,7 +96,7 @@ class Consumption:
                 pause(RETRY)
                 continue
             batch = [record for records in polled.values() for record in records]
-            self._tell_membership()
+            self._tell_membership(polled)
             if not batch:
                 self._tell_end()
                 continue
@@ -172,7 +172,7 @@ class Consumption:
             # Not sys.exit(): that would leave time to be orderly.
             os._exit(ENDED_ITSELF)
 
-    def _tell_membership(self) -> None:
+    def _tell_membership(self, polled: Mapping[TopicPartition, list[ConsumerRecord]]) -> None:
         member = self._consumer.group_metadata()
         if member.generation_id != self._generation and member.generation_id >= 0:
             self._generation = member.generation_id
@@ -188,7 +188,9 @@ class Consumption:
             }
             try:
                 if positions := dict(self._positions()):
-                    self._say(f"ready, positions {_offsets(positions)}")
+                    # Records that came with the partitions have moved the positions already.
+                    came = {place: batch[0].offset for place, batch in polled.items() if batch}
+                    self._say(f"ready, positions {_offsets(positions | came)}")
             except RetriableError:
                 self._listener.changed = True  # asked again after the next poll
 

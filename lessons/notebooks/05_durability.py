@@ -562,8 +562,9 @@ charts.show(ax, f"Bars of {records} records by topic. {title}: {', '.join(sorted
 # ## What a promise costs
 #
 # If `acks=all` loses nothing, why has anybody ever used something else? Send `sends` records with
-# each setting and wait for every answer; all brokers are well. How many times as long as with
-# `acks=1` does an answer take with `acks=all`?
+# each setting, each when the one before is done; all brokers are well. With `acks=0` nobody
+# answers: a record is done when it is handed to the socket. How many times as long as with `acks=1`
+# does a record take with `acks=all`?
 
 # %% tags=["prediction"]
 my_times = Prediction(None, "times as long")  # your number in the place of None
@@ -588,7 +589,8 @@ print(my_times.against(times))
 ax = charts.latency_distribution(waited, by="acks")
 title = f"acks=all takes {times:.1f} times as long as acks=1"
 ax.set_title(title)
-charts.show(ax, f"The share of records acknowledged within a time, by acks. {title}.")
+ax.set_xlabel("milliseconds until the record is done")
+charts.show(ax, f"The share of records that were done within a time, by acks. {title}.")
 
 # %% [markdown]
 # What `acks=all` adds is one more turn: the followers fetch the record and ask again. It is a wait,
@@ -634,7 +636,8 @@ print(hasty, expired, log[-1], sep="\n\n")
 # ## Try it
 #
 # - In "A promise by one", put `cluster.wait_for_isr(held[1], 1)` before the kill: then both
-#   followers are out of sync. Nothing is lost, and nothing works. Why?
+#   followers are out of sync. Nothing is lost, and nothing works: the next cell ends with an error.
+#   Why?
 # - Leave the sentinel and the wait behind it out, and run that experiment a few times. What
 #   changes, and why not always?
 # - Which `acks`, copies and minimum would you choose for clicks, and which for payments?
@@ -650,7 +653,7 @@ Markdown(f"""
 - acks=0 lost {records // 3} of {records}, with one copy and with two; acks=1 lost {answered[1]}.
 - Without one of three brokers, minimum 2 took {accepted} with two copies and {records} with three.
 - An unclean election cost {lost[unclean]} of {records} records that acks=all had acknowledged.
-- One record after the other, half of the answers came within {medians}.
+- One record after the other, half of them were done within {medians}.
 """)
 
 # %%

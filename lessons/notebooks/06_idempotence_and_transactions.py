@@ -239,7 +239,8 @@ ids
 # calls `send` twice. Idempotence covers the *retries* of one producer, while it lives.
 #
 # It also goes with three other settings. What if they contradict? First without asking for
-# idempotence, then with.
+# idempotence, then with. The last line is of another kind: a contradiction that has nothing to do
+# with idempotence.
 
 # %% tags=["A134", "C5", "C6"]
 from kafka.errors import KafkaConfigurationError, KafkaError

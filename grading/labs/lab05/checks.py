@@ -13,6 +13,7 @@ PROMISES = {
     "late": "at least once",
     "careless": "neither",
 }
+WORDS = sorted({*PROMISES.values()})
 CHOICE = {"payments": "once", "clicks": "unasked", "alarms": "doubled"}
 BECAUSE = {"wait": "session not over", "repetition": "nothing committed"}
 TAKEOVER = 5_000  # milliseconds
@@ -207,7 +208,8 @@ def taken_over_soon(x):
 @check(8, points=4, title="The promises")
 def promises_are_named(x):
     for name, is_right, answer in chosen(x, "promises", PROMISES):
-        yield is_right, f"{name}: not {answer!r}; what can each fault do to it?"
+        why = "what can each fault do to it?" if answer in WORDS else f"say one of {WORDS}"
+        yield is_right, f"{name}: not {answer!r}; {why}"
 
 
 @check(8, points=2, title="The choice for three cases")
