@@ -169,7 +169,8 @@ cluster.topic(waiting)
 # With one copy, two partitions have no leader: nobody is in sync, and the only *eligible* replica
 # is the dead one. The `acks=1` producer still holds their records and tries again. With two copies
 # another replica leads already. Bring broker 0 back and count: **lost** is what was acknowledged
-# and is not in the log.
+# and is not in the log. (*Reordered*: behind a record that was sent after it. *Strangers*: not sent
+# through this ledger, as the greetings.)
 
 # %%
 cluster.restart(0)
