@@ -99,6 +99,17 @@ def test_who_died_delays_the_next_unless_it_has_the_same_instance_id(cluster, ru
     assert re.search(".*".join(order), story, re.DOTALL | re.IGNORECASE), story
 
 
+def test_ready_tells_where_it_begins_also_where_records_came_at_once(run, fill):
+    fill(run.topic, [b"again"] * 60)
+    for _ in range(3):  # a static member that comes back has its partitions in its first poll
+        consumer = run.consumer(
+            auto_commit=False, auto_offset_reset="earliest", instance_id="1", poll_period=2_000
+        )
+        ready = consumer.wait_for("^ready")
+        consumer.kill()
+        assert re.findall(r" \d: (\d+)", ready.text) == ["0"] * 6
+
+
 def test_positions_committed_early_lose_what_was_not_processed(cluster, filled):
     static = {"instance_id": "12345"} | EARLIEST
     crash = {"ack_every_x_msgs": 50, "crash_after_commits": 1, "local_id": 1} | static
