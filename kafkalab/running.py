@@ -48,8 +48,10 @@ def clusters() -> list[Running]:
     return [_running(facts) for facts in slot.records()]
 
 
-def choose(number: int | None = None, profile: str | None = None) -> Running:
-    """The one cluster that is meant."""
+def choose(
+    number: int | None = None, profile: str | None = None, by: str = "--slot NUMBER"
+) -> Running:
+    """The one cluster that is meant. `by`: what the user writes to say which, if there are more."""
     found = [
         cluster
         for cluster in clusters()
@@ -61,8 +63,8 @@ def choose(number: int | None = None, profile: str | None = None) -> Running:
         raise CourseError("No such cluster is running.", "", "See what is: ./course status")
     raise CourseError(
         "Several clusters are running.",
-        "; ".join(f"slot {cluster.slot}: {cluster.profile}" for cluster in found),
-        "Say which one with --slot NUMBER.",
+        "; ".join(f"slot {one.slot}: {one.profile} at {one.address}" for one in found),
+        f"Say which one with {by}.",
     )
 
 

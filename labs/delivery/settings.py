@@ -14,7 +14,6 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 
 from delivery.options import ConsumerOptions, Options, ProducerOptions, flag, for_client
 from kafkalab import running, wire
-from kafkalab.errors import CourseError
 
 MOST_IN_FLIGHT = 5
 # kafka-python's own limit for a pause before it connects again is 30 s: a broker that came back
@@ -42,21 +41,8 @@ def brokers(options: Options) -> str:
     elif record := os.environ.get("KAFKALAB_CLUSTER"):
         address = ",".join(json.loads(Path(record).read_text("utf-8"))["addresses"].values())
     else:
-        address = _only_cluster().address
+        address = running.choose(by="--bootstrap ADDRESS").address
     return wire.answering(address)
-
-
-def _only_cluster() -> running.Running:
-    found = running.clusters()
-    if not found:
-        raise CourseError("No cluster of the course is running.", "", "Start one: ./course up")
-    if len(found) > 1:
-        raise CourseError(
-            "Several clusters of the course are running.",
-            "; ".join(f"{cluster.profile} at {cluster.address}" for cluster in found),
-            "Say which one with --bootstrap ADDRESS.",
-        )
-    return found[0]
 
 
 def idempotence(options: ProducerOptions) -> tuple[bool, str]:

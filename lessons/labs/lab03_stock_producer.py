@@ -46,7 +46,7 @@ import os
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource
 
-from kafkalab import Prediction, charts, clients, read_topic, spark_session, wait_until
+from kafkalab import Prediction, charts, clients, metering, read_topic, spark_session, wait_until
 
 admin = clients.admin(lab.cluster)
 every = [ConfigResource("BROKER", str(broker)) for broker in lab.cluster.brokers]
@@ -330,8 +330,7 @@ def settings(important):
 def report(producer, stop, say):
     """Each second, until `stop` is set, say what the producer has measured."""
     while not stop.wait(1):
-        for name, metric in producer.metrics(raw=True).items():
-            say((name.group, name.name, metric.value(), name.description))
+        say(metering.numbers(producer))
 
 
 shared = clients.producer(lab.cluster, client_id="trader", **settings(lab.p.important))
@@ -493,7 +492,7 @@ lab.check(6)
 
 # %% tags=["demo", "A154"]
 assert (len(tried), ninth.result(timeout=10)) == (8, None), "eight have traded, one has looked on"
-last = {(group, name): (value, text) for group, name, value, text in measured}
+last = {(one.group, one.name): (one.value, one.description) for one in measured[-1]}
 groups = {group for group, _ in last}
 assert {"producer-metrics", f"producer-topic-metrics.{lab.p.topic}"} <= groups
 assert any(group.startswith("producer-node-metrics.") for group in groups)
