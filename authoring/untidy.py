@@ -46,6 +46,7 @@ class UntidyReader(PapermillNotebookClient):
             except CellExecutionError:
                 cell.outputs = again.outputs  # what the failure is told from
                 raise
+            self.nb.cells[cell_index] = executed  # nbclient put the copy there
         return executed
 
     def _from_the_end(self) -> None:
@@ -57,6 +58,7 @@ class UntidyReader(PapermillNotebookClient):
             except CellExecutionError as error:
                 if error.ename != "NameError" and "Traceback" in error.traceback:
                     raise Unkind(index, f"{error.ename}: {error.evalue}") from None
+            self.nb.cells[index] = cell  # nbclient put the copy there
 
 
 class Unkind(Exception):
