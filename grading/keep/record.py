@@ -13,7 +13,6 @@ another attempt with another key, so a run that was cut off goes on where it sto
 from __future__ import annotations
 
 import datetime
-import functools
 import hashlib
 import json
 import re
@@ -22,13 +21,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import grading
-import kafkalab
 from grading.define.definition import Definition
 from grading.handin.intake import Submission
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.score import of_check, total
+from grading.keep.digest import grader_digest
 from grading.keep.evidence import Evidence, headline
 from grading.run.attempt import Attempted
 from kafkalab.files import write_whole
@@ -140,7 +138,7 @@ class Store:
 def begun(lab: Definition, submission: Submission, seed: str) -> Record:
     """The record of an attempt that is about to begin."""
     hand_in = submission.notebook.digest if submission.notebook else f"none: {submission.why}"
-    key = Key(hand_in, lab.digest, grader_digest(), seed)
+    key = Key(hand_in, lab.digest, grader_digest(lab.place), seed)
     return Record(
         key=str(key),
         student=submission.student,
@@ -192,17 +190,6 @@ def ended(
             "seconds": evidence.phases,
         }
     )
-
-
-@functools.cache
-def grader_digest() -> str:
-    """Changes with the code that grades, so that a mended grader runs again."""
-    digest = hashlib.sha256()
-    for package in (grading, kafkalab):
-        for file in sorted(Path(package.__file__).parent.rglob("*.py")):
-            if "labs" not in file.parts:
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def slug(student: str) -> str:
