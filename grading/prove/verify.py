@@ -25,8 +25,8 @@ from grading.handin.notebookfile import NotebookFile
 from grading.handin.weave import as_handed_in, task_cells
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
-from grading.keep.record import Record, Store, slug
-from grading.run.batch import Batch, Watch, plan
+from grading.keep.record import AttemptRecord, Store, slug
+from grading.run.round import Listener, Round, plan
 from kafkalab.errors import CourseError
 
 REFERENCE, BLANK = "reference", "blank"
@@ -79,7 +79,7 @@ class Proof:
     problems: list[str] = field(default_factory=list)
     checks: dict[str, Tally] = field(default_factory=dict)
     trials: list[str] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
+    records: list[AttemptRecord] = field(default_factory=list)
 
     @property
     def is_good(self) -> bool:
@@ -91,7 +91,7 @@ def verify(
     keep: Path,
     repeat: int = 1,
     jobs: int = 1,
-    watch: Watch = lambda _: None,
+    tell: Listener = lambda _: None,
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
@@ -117,7 +117,7 @@ def verify(
     with tempfile.TemporaryDirectory(prefix="kl-verify-") as folder:
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        proof.records = Batch(lab, store, watch).run(work, jobs)
+        proof.records = Round(lab, store, tell).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:
@@ -210,7 +210,9 @@ def handed_in(notebook: NotebookNode, lab: str) -> NotebookFile:
     return NotebookFile(tuple(as_handed_in(notebook)), lab)
 
 
-def _judge(lab: Definition, record: Record, trial: Trial, store: Store, proof: Proof) -> None:
+def _judge(
+    lab: Definition, record: AttemptRecord, trial: Trial, store: Store, proof: Proof
+) -> None:
     name = record.student
     if record.outcome in OURS:
         broken = [c for c in record.checks if c["outcome"] in OURS]
@@ -242,7 +244,7 @@ def _judge(lab: Definition, record: Record, trial: Trial, store: Store, proof: P
         proof.problems.append(f"{name}: reaches {record.reached:g} of {record.full:g} points")
 
 
-def _judge_blank(lab: Definition, record: Record, evidence, proof: Proof) -> None:
+def _judge_blank(lab: Definition, record: AttemptRecord, evidence, proof: Proof) -> None:
     name = record.student
     if record.reached != lab.floor:
         proof.problems.append(f"{name}: scores {record.reached:g}, not its floor {lab.floor:g}")
