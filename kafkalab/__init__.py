@@ -1,9 +1,14 @@
-"""What the lessons import: clusters, clients, the ledger, Spark and charts."""
+"""What the lessons import: clusters, the ledger, Spark and charts.
+
+Importing it also mends faults of kafka-python: `kafkalab.clients.mends` names them.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
+
+from kafkalab.clients import arriving
 
 # Each name is fetched when it is first asked for: importing the package costs nothing.
 _WHERE = {
@@ -17,7 +22,13 @@ _WHERE = {
     "Watch": "kafkalab.watch",
     "wait_until": "kafkalab.wait",
 }
-_MODULES = {"charts", "clients", "diagrams", "panel"}
+_MODULES = {
+    "charts": "kafkalab.charts",
+    "clients": "kafkalab.clients",
+    "diagrams": "kafkalab.diagrams",
+    "panel": "kafkalab.panel",
+    "quick": "kafkalab.clients.quick",
+}
 
 __all__ = sorted([*_WHERE, *_MODULES])
 
@@ -26,9 +37,12 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
     if name in _MODULES:
-        return importlib.import_module(f"kafkalab.{name}")
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'kafkalab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+arriving.when_imported()

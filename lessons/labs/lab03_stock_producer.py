@@ -43,12 +43,21 @@ lab
 # %% tags=["A153"]
 import os
 
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 
-from kafkalab import Prediction, charts, clients, metering, read_topic, spark_session, wait_until
+from kafkalab import (
+    Prediction,
+    charts,
+    clients,
+    metering,
+    quick,
+    read_topic,
+    spark_session,
+    wait_until,
+)
 
-admin = clients.admin(lab.cluster)
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 every = [ConfigResource("BROKER", str(broker)) for broker in lab.cluster.brokers]
 found = admin.describe_configs(every, config_filter="all")["broker"]
 asked = ("auto.create.topics.enable", "min.insync.replicas", "replica.lag.time.max.ms")
@@ -273,7 +282,9 @@ admin.create_topics(
 )
 lab.cluster.wait_for_topic(lab.p.counted_topic)
 # without a serializer a value has to be bytes already
-plain = clients.producer(lab.cluster, client_id="counted", linger_ms=0)
+plain = KafkaProducer(
+    bootstrap_servers=lab.cluster.address, client_id="counted", linger_ms=0, **quick.producer
+)
 counting = CountingProducer(plain)
 for number in range(lab.p.good):
     counting.send(lab.p.counted_topic, value=str(number).encode())
@@ -333,7 +344,11 @@ def report(producer, stop, say):
         say(metering.numbers(producer))
 
 
-shared = clients.producer(lab.cluster, client_id="trader", **settings(lab.p.important))
+shared = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    client_id="trader",
+    **quick.producer | settings(lab.p.important),
+)
 {name: shared.config[name] for name in ("acks", "retries", "delivery_timeout_ms", "linger_ms")}
 
 # %% tags=["check-5"]
@@ -470,8 +485,10 @@ lines[-3:], len(ended), prices_tried, trading.acknowledged, trading.failed
 
 # %%
 complaints, gone = [], threading.Event()
-short = clients.producer(
-    lab.cluster, client_id="short", **{**settings(lab.p.important), "max_block_ms": 300}
+short = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    client_id="short",
+    **quick.producer | {**settings(lab.p.important), "max_block_ms": 300},
 )
 hopeless = ThreadPoolExecutor(1).submit(
     trade, short, lab.p.missing_topic, lab.p.stocks[0], gone, complaints.append
@@ -591,8 +608,16 @@ needs_all = {"num_partitions": 1, "replication_factor": 3, "configs": {"min.insy
 admin.create_topics({strict: needs_all})
 lab.cluster.wait_for_topic(strict)
 lab.cluster.wait_for_isr(strict, 3)
-patient = clients.producer(lab.cluster, client_id="patient", delivery_timeout_ms=60_000)
-twice = clients.producer(lab.cluster, client_id="twice", delivery_timeout_ms=60_000, **old_advice)
+patient = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    client_id="patient",
+    **quick.producer | {"delivery_timeout_ms": 60_000},
+)
+twice = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    client_id="twice",
+    **quick.producer | {"delivery_timeout_ms": 60_000} | old_advice,
+)
 assert {name: twice.config[name] for name in old_advice} == old_advice
 logbook, log.handlers = Logbook(), [BufferingHandler(capacity=1_000)]
 logged = InterceptingProducer(patient, logbook)
@@ -613,7 +638,9 @@ again = patient.metrics()["producer-metrics"]["record-retry-rate"]
 lab.cluster.restart(leader)
 logged.flush(timeout=60)
 
-reader = clients.consumer(lab.cluster, strict, auto_offset_reset="earliest")
+reader = KafkaConsumer(
+    strict, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 arrived = [record.value for record in clients.records_until_end(reader)]
 arrived.remove(b"before")  # what is left: all 200, once each, in their order
 assert (waiting, again > 0, arrived) == (100, True, [b"%d" % number for number in range(200)])
@@ -760,7 +787,11 @@ def at_work(*workers):
     """The workers with one producer, as soon as prices arrive; their futures; their `stop`."""
     stop, threads = threading.Event(), ThreadPoolExecutor(len(workers))
     own = {**settings(lab.p.important), "linger_ms": 200}
-    producer = CountingProducer(clients.producer(lab.cluster, client_id="ends", **own))
+    producer = CountingProducer(
+        KafkaProducer(
+            bootstrap_servers=lab.cluster.address, client_id="ends", **quick.producer | own
+        )
+    )
     jobs = [
         threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, print)
         for worker, stock in zip(workers, lab.p.stocks, strict=False)
@@ -849,7 +880,12 @@ remove(copy_topic)
 admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
 lab.cluster.wait_for_topic(copy_topic)
 crashed, resumed = copy(550), copy(0)
-copied = clients.consumer(lab.cluster, copy_topic, auto_offset_reset="earliest")
+copied = KafkaConsumer(
+    copy_topic,
+    bootstrap_servers=lab.cluster.address,
+    auto_offset_reset="earliest",
+    **quick.consumer,
+)
 numbers = [int(record.value) for record in clients.records_until_end(copied)]
 assert crashed == (1, 0)
 assert resumed == (0, 500), "the 50 lines behind the checkpoint were in the buffer"
@@ -858,7 +894,9 @@ assert set(numbers) == set(range(1, 1001)), "no line is missing"
 remove(copy_topic)
 admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
 lab.cluster.wait_for_topic(copy_topic)
-fresh = clients.producer(lab.cluster, client_id="fresh").send(copy_topic, value=b"first")
+fresh = KafkaProducer(
+    bootstrap_servers=lab.cluster.address, client_id="fresh", **quick.producer
+).send(copy_topic, value=b"first")
 assert fresh.get(timeout=10).offset == 0, "a new topic with an old name"
 len(numbers), fresh.value
 

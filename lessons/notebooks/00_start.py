@@ -16,7 +16,18 @@
 seconds = 1.5  # how long each half of the speed measurement sends
 
 # %%
-from kafkalab import Cluster, Prediction, charts, clients, diagrams, read_topic, spark_session
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import (
+    Cluster,
+    Prediction,
+    charts,
+    clients,
+    diagrams,
+    quick,
+    read_topic,
+    spark_session,
+)
 
 cluster = Cluster.start("replicated")
 cluster
@@ -30,7 +41,7 @@ cluster
 # together are the address of a record.
 
 # %%
-admin = clients.admin(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 new = {"temperatures": {"num_partitions": 3, "replication_factor": 1}}
 admin.create_topics(new, raise_errors=False)  # a second run of this cell finds the topic there
 cluster.wait_for_topic("temperatures")
@@ -43,7 +54,7 @@ cluster.topic("temperatures")
 # broker has written the record down and says where.
 
 # %%
-producer = clients.producer(cluster)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 promise = producer.send(
     "temperatures", key=b"amsterdam", value=b"21.5", headers=[("place", b"roof")]
 )
@@ -59,7 +70,7 @@ from kafka import TopicPartition
 
 from kafkalab import wait_until
 
-consumer = clients.consumer(cluster)
+consumer = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer)
 
 
 def record_at(partition, offset):
@@ -146,7 +157,9 @@ my_brokers
 keeper = cluster.topic("temperatures").partitions[receipt.partition].leader
 asked = next(broker for broker in cluster.brokers if broker != keeper)
 one_address = cluster.addresses[asked]
-known = clients.admin(one_address, client_id="guest").describe_cluster()["brokers"]
+known = KafkaAdminClient(
+    bootstrap_servers=one_address, client_id="guest", **quick.admin
+).describe_cluster()["brokers"]
 [(broker["broker_id"], broker["port"]) for broker in known]
 
 # %%
@@ -158,7 +171,7 @@ my_brokers.against(len(known))
 # **bootstrap**. Does a record sent this way reach the right broker?
 
 # %%
-guest = clients.producer(one_address, client_id="guest")
+guest = KafkaProducer(bootstrap_servers=one_address, client_id="guest", **quick.producer)
 delivered = guest.send("temperatures", key=b"amsterdam", value=b"24.0").get(timeout=10)
 ax = diagrams.brokers(cluster, "temperatures", asked=asked, kept=delivered.partition)
 ax.set_title(f"You asked broker {asked}; the record went to broker {keeper}")
@@ -237,7 +250,7 @@ from kafkalab import CourseError
 
 def knock(port):
     try:
-        clients.producer(f"127.0.0.1:{port}", client_id="lost")
+        KafkaProducer(bootstrap_servers=f"127.0.0.1:{port}", client_id="lost", **quick.producer)
     except CourseError as error:
         print(error)
         return error.what

@@ -11,18 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient
 
-from kafkalab import (
-    Cluster,
-    CourseError,
-    clients,
-    compose,
-    engine,
-    places,
-    running,
-    wait_until,
-    wire,
-)
+from kafkalab import Cluster, CourseError, compose, engine, places, quick, running, wait_until, wire
 from kafkalab.engine import java_command, process, storage
 from kafkalab.engine import properties as property_files
 from kafkalab.slot import Slot
@@ -168,7 +159,9 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
     """Both kinds of disk start a node; both nodes must finalize the same feature levels."""
     with Cluster.start("single", engine="process") as cluster:
         service = cluster.description.service("broker")
-        quick = clients.admin(cluster).describe_features()
+        quick = KafkaAdminClient(
+            bootstrap_servers=cluster.address, **quick.admin
+        ).describe_features()
         file = cluster.slot.folder / "broker" / "server.properties"
         written = property_files.read(file.read_text())
         cluster.kill(0)
@@ -180,7 +173,9 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
         (really / storage.META).write_text(property_files.write(meta))
         really.rename(written["log.dirs"])
         cluster.restart(0)
-        slow = clients.admin(cluster).describe_features()
+        slow = KafkaAdminClient(
+            bootstrap_servers=cluster.address, **quick.admin
+        ).describe_features()
     finalized = {name: levels.get("finalized") for name, levels in quick.items()}
     assert finalized == {name: levels.get("finalized") for name, levels in slow.items()}
     assert finalized.keys() >= {
