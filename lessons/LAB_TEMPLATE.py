@@ -32,7 +32,7 @@ from kafka import KafkaAdminClient
 from kafkalab import quick
 
 # BEGIN SOLUTION
-# STUB: create the topic with clients.admin(lab.cluster)
+# STUB: create the topic with a KafkaAdminClient
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 admin.create_topics({lab.p.topic: {"num_partitions": lab.p.partitions}})
 # END SOLUTION

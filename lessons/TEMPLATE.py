@@ -31,9 +31,8 @@ cluster = Cluster.start("single")
 # Before you run the next cell: which offset does the first record of a new topic get?
 
 # %%
-KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-    {"template-rides": {"num_partitions": 1}}
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+admin.create_topics({"template-rides": {"num_partitions": 1}})
 cluster.wait_for_topic("template-rides")
 producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 receipts = [

@@ -3,7 +3,6 @@
 - `MENDS`: faults of kafka-python that are mended when it is imported, and where each was reported.
 - `records_until_end`: a bounded read.
 - Of a cell that is run again, the clients of its earlier run are closed first (`opened`).
-- `quiet`: lines about lost connections, kept off a page.
 
 Settings that only make a lesson quick are in `kafkalab.quick`.
 """
@@ -15,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from kafkalab.clients.opened import close_all
 from kafkalab.clients.reading import records_until_end
-from kafkalab.clients.telling import quiet
 
 if TYPE_CHECKING:
     from kafkalab.clients.mends import MENDS
 
-__all__ = ["MENDS", "close_all", "quiet", "records_until_end"]
+__all__ = ["MENDS", "close_all", "records_until_end"]
 
 
 def __getattr__(name: str) -> Any:

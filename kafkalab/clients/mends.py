@@ -61,13 +61,13 @@ MENDS = Mends(
         ),
         Mend(
             "producer",
-            "While a partition has no leader, it asks for metadata without a pause, on a full core.",
+            "While a partition has no leader, it asks for metadata without a pause, on one core.",
             UNREPORTED,
             sending.ask_once,
         ),
         Mend(
             "producer",
-            "While a connection is being made, it looks again without a pause, on a full core.",
+            "While a connection is being made, it looks again without a pause, on one core.",
             f"{ISSUES}1907, closed; the fault is back in 3.0",
             sending.wait_for_connections,
         ),

@@ -382,11 +382,10 @@ def clerk(forms):
     consumer = KafkaConsumer(
         lab.p.queue_topic,
         bootstrap_servers=lab.cluster.address,
-        client_id="clerk",
         group_id=lab.p.group,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
-        consumer_timeout_ms=20_000,
+        consumer_timeout_ms=20_000,  # no form for so long: give up
         **quick.consumer,
     )
     # islice stops without taking one more, so the position is the one to commit

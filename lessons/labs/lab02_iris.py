@@ -57,11 +57,7 @@ def new_topic(name, partitions=2):
 def everything(topic):
     """All records of a topic."""
     reader = KafkaConsumer(
-        topic,
-        bootstrap_servers=lab.cluster.address,
-        client_id="all",
-        auto_offset_reset="earliest",
-        **quick.consumer,
+        topic, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
     )
     return list(clients.records_until_end(reader))
 
@@ -91,17 +87,13 @@ listener = logging.Handler()
 listener.emit = lambda line: complaints.append(line.getMessage())
 logger = logging.getLogger("kafka")
 logger.addHandler(listener)
-logger.setLevel(logging.ERROR)
 
 other = Cluster.start("replicated", settings={"auto.create.topics.enable": "true"})
 assert "test1" not in other.topics()
-writer = KafkaProducer(
-    bootstrap_servers=other.address, client_id="first", **quick.producer | {"max_block_ms": 20_000}
-)
+writer = KafkaProducer(bootstrap_servers=other.address, **quick.producer | {"max_block_ms": 20_000})
 first = writer.send("test1", b"hello").get(timeout=10)
 
 logger.removeHandler(listener)
-logger.setLevel(logging.CRITICAL)
 assert any("test1 not found" in complaint for complaint in complaints)
 assert first.offset == 0, "the complaint was over within a second, and the record is stored"
 other.topic("test1")
@@ -206,10 +198,7 @@ len(flowers), flowers[0]
 from kafka import JsonSerializer
 
 wrapped = KafkaProducer(
-    bootstrap_servers=lab.cluster.address,
-    client_id="wrapped",
-    value_serializer=JsonSerializer(),
-    **quick.producer,
+    bootstrap_servers=lab.cluster.address, value_serializer=JsonSerializer(), **quick.producer
 )
 mistakes = {
     "text instead of bytes": lambda: producer.send(lab.p.probe_topic, "[5.1, 3.5]"),
@@ -730,21 +719,14 @@ assert len(list(subscribed)) == 150
 # STUB: try four settings and keep what you saw
 def polled(**setting):
     reader = KafkaConsumer(
-        lab.p.pair_topic,
-        bootstrap_servers=lab.cluster.address,
-        client_id="try",
-        **quick.consumer | setting,
+        lab.p.pair_topic, bootstrap_servers=lab.cluster.address, **quick.consumer | setting
     )
     return sum(map(len, reader.poll(timeout_ms=3000).values()))
 
 
 def sent(**setting):
-    writer, began = (
-        KafkaProducer(
-            bootstrap_servers=lab.cluster.address, client_id="try", **quick.producer | setting
-        ),
-        time.monotonic(),
-    )
+    writer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer | setting)
+    began = time.monotonic()
     answer = writer.send(lab.p.probe_topic, b"flower", partition=0).get(timeout=10)
     return answer.offset, round(1000 * (time.monotonic() - began))
 

@@ -282,9 +282,7 @@ admin.create_topics(
 )
 lab.cluster.wait_for_topic(lab.p.counted_topic)
 # without a serializer a value has to be bytes already
-plain = KafkaProducer(
-    bootstrap_servers=lab.cluster.address, client_id="counted", linger_ms=0, **quick.producer
-)
+plain = KafkaProducer(bootstrap_servers=lab.cluster.address, linger_ms=0, **quick.producer)
 counting = CountingProducer(plain)
 for number in range(lab.p.good):
     counting.send(lab.p.counted_topic, value=str(number).encode())
@@ -345,9 +343,7 @@ def report(producer, stop, say):
 
 
 shared = KafkaProducer(
-    bootstrap_servers=lab.cluster.address,
-    client_id="trader",
-    **quick.producer | settings(lab.p.important),
+    bootstrap_servers=lab.cluster.address, **quick.producer | settings(lab.p.important)
 )
 {name: shared.config[name] for name in ("acks", "retries", "delivery_timeout_ms", "linger_ms")}
 
@@ -487,8 +483,7 @@ lines[-3:], len(ended), prices_tried, trading.acknowledged, trading.failed
 complaints, gone = [], threading.Event()
 short = KafkaProducer(
     bootstrap_servers=lab.cluster.address,
-    client_id="short",
-    **quick.producer | {**settings(lab.p.important), "max_block_ms": 300},
+    **quick.producer | settings(lab.p.important) | {"max_block_ms": 300},
 )
 hopeless = ThreadPoolExecutor(1).submit(
     trade, short, lab.p.missing_topic, lab.p.stocks[0], gone, complaints.append
@@ -609,13 +604,10 @@ admin.create_topics({strict: needs_all})
 lab.cluster.wait_for_topic(strict)
 lab.cluster.wait_for_isr(strict, 3)
 patient = KafkaProducer(
-    bootstrap_servers=lab.cluster.address,
-    client_id="patient",
-    **quick.producer | {"delivery_timeout_ms": 60_000},
+    bootstrap_servers=lab.cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
 )
 twice = KafkaProducer(
     bootstrap_servers=lab.cluster.address,
-    client_id="twice",
     **quick.producer | {"delivery_timeout_ms": 60_000} | old_advice,
 )
 assert {name: twice.config[name] for name in old_advice} == old_advice
@@ -718,10 +710,11 @@ END = """
 if __name__ == "__main__":
     import json
     import sys
-    from kafkalab import clients
+    from kafka import KafkaProducer
+    from kafkalab import quick
     address, topic, stocks, important = json.loads(sys.argv[1])
     own = {**settings(important), "linger_ms": 500}  # so that the buffer is never empty
-    producer = CountingProducer(clients.producer(address, client_id="program", **own))
+    producer = CountingProducer(KafkaProducer(bootstrap_servers=address, **quick.producer | own))
     status = run(producer, topic, stocks)
     print(json.dumps([producer.sent, producer.acknowledged, producer.failed]))
     sys.exit(status)
@@ -788,9 +781,7 @@ def at_work(*workers):
     stop, threads = threading.Event(), ThreadPoolExecutor(len(workers))
     own = {**settings(lab.p.important), "linger_ms": 200}
     producer = CountingProducer(
-        KafkaProducer(
-            bootstrap_servers=lab.cluster.address, client_id="ends", **quick.producer | own
-        )
+        KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer | own)
     )
     jobs = [
         threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, print)
@@ -850,12 +841,13 @@ copy_topic = f"{lab.p.program_topic}-copy"
 COPY = """
 import os, sys
 from pathlib import Path
-from kafkalab import clients
+from kafka import KafkaProducer
+from kafkalab import quick
 address, topic, crash_at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 checkpoint = Path("checkpoint")
 done = int(checkpoint.read_text()) if checkpoint.exists() else 0
 print(done, flush=True)
-producer = clients.producer(address, client_id="copy", linger_ms=5_000)
+producer = KafkaProducer(bootstrap_servers=address, linger_ms=5_000, **quick.producer)
 for number in range(done + 1, 1001):
     producer.send(topic, value=b"%d" % number)
     if number == crash_at:
@@ -894,9 +886,8 @@ assert set(numbers) == set(range(1, 1001)), "no line is missing"
 remove(copy_topic)
 admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
 lab.cluster.wait_for_topic(copy_topic)
-fresh = KafkaProducer(
-    bootstrap_servers=lab.cluster.address, client_id="fresh", **quick.producer
-).send(copy_topic, value=b"first")
+afterwards = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
+fresh = afterwards.send(copy_topic, value=b"first")
 assert fresh.get(timeout=10).offset == 0, "a new topic with an old name"
 len(numbers), fresh.value
 

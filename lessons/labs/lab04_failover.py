@@ -46,16 +46,13 @@ addresses = lab.cluster.addresses
 assert sorted(addresses) == [0, 1, 2]
 assert len(set(addresses.values())) == 3
 shape = {"num_partitions": 3, "replication_factor": 3}
-KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).create_topics(
-    {lab.p.events_topic: shape}
-)
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
+admin.create_topics({lab.p.events_topic: shape})
 lab.cluster.wait_for_topic(lab.p.events_topic)
 lab.cluster.wait_for_isr(lab.p.events_topic, 3)
 assert {one.leader for one in lab.cluster.topic(lab.p.events_topic).partitions} == {0, 1, 2}
 
-knows_two = KafkaProducer(
-    bootstrap_servers=f"{addresses[0]},{addresses[1]}", client_id="knows-two", **quick.producer
-)
+knows_two = KafkaProducer(bootstrap_servers=f"{addresses[0]},{addresses[1]}", **quick.producer)
 for number in range(300):
     knows_two.send(lab.p.events_topic, value=b"%d" % number, partition=number % 3)
 knows_two.flush()  # acknowledged by all in-sync replicas, so each has its folder
@@ -64,7 +61,7 @@ assert len(folders) == 3
 for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
     reader = KafkaConsumer(
         lab.p.events_topic,
-        bootstrap_servers=known.address,
+        bootstrap_servers=known,
         auto_offset_reset="earliest",
         **quick.consumer,
     )
@@ -101,9 +98,7 @@ def hear(stage, member):
     return found
 
 
-KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).create_topics(
-    {lab.p.greetings_topic: shape}
-)
+admin.create_topics({lab.p.greetings_topic: shape})
 lab.cluster.wait_for_topic(lab.p.greetings_topic)
 for number in range(1, 5):
     knows_two.send(lab.p.greetings_topic, value=b"greeting %d" % number).get(timeout=10)
@@ -171,7 +166,6 @@ lab.check(1)
 # %%
 from itertools import islice
 
-admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 admin.create_topics(
     {
         lab.p.queue_topic: {"num_partitions": 1, "replication_factor": 3},
@@ -192,7 +186,6 @@ reading = {"group_id": lab.p.group, "enable_auto_commit": False, "auto_offset_re
 first_clerk = KafkaConsumer(
     lab.p.queue_topic,
     bootstrap_servers=lab.cluster.address,
-    client_id="first-clerk",
     consumer_timeout_ms=20_000,
     **quick.consumer | reading,
 )
@@ -292,7 +285,6 @@ receipts = [(one.partition, one.offset) for one in metadata]
 second_clerk = KafkaConsumer(
     lab.p.queue_topic,
     bootstrap_servers=lab.cluster.address,
-    client_id="second-clerk",
     consumer_timeout_ms=20_000,
     **quick.consumer | reading,
 )
@@ -331,10 +323,7 @@ from kafka import TopicPartition
 # STUB: look at the lone topic, stop the second broker, keep the refusal
 lone_leader = describe(lab.p.lone_topic)[0]["leader"]
 reader = KafkaConsumer(
-    bootstrap_servers=lab.cluster.address,
-    client_id="lone",
-    auto_offset_reset="earliest",
-    **quick.consumer,
+    bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 reader.assign([TopicPartition(lab.p.lone_topic, 0)])
 lone_read = sum(len(records) for records in reader.poll(timeout_ms=2_000).values())
@@ -343,7 +332,6 @@ lab.cluster.stop(lab.p.second)
 lab.cluster.wait_for_isr(lab.p.topic, 1)
 hasty = KafkaProducer(
     bootstrap_servers=lab.cluster.address,
-    client_id="hasty",
     acks="all",
     retries=0,
     enable_idempotence=False,
@@ -425,9 +413,7 @@ for broker in (lab.p.second, lab.p.lost):
 lab.cluster.wait_for_isr(lab.p.topic, 3)
 leads = led_by(lab.p.lost, lab.p.topic)
 
-KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).elect_leaders(
-    0, [lab.p.topic]
-)
+admin.elect_leaders(0, [lab.p.topic])
 first_of_list = [brokers[0] for brokers in lab.p.replicas].count(lab.p.lost)
 wait_until(
     lambda: led_by(lab.p.lost, lab.p.topic) == first_of_list, timeout=15, what="the election"
@@ -438,7 +424,6 @@ lab.cluster.wait_for_leader(lab.p.lone_topic, 0)
 reader = KafkaConsumer(
     lab.p.lone_topic,
     bootstrap_servers=lab.cluster.address,
-    client_id="lone",
     auto_offset_reset="earliest",
     **quick.consumer,
 )
@@ -479,10 +464,7 @@ import time
 from threading import Thread
 
 lab.cluster.mend()  # a broker that an earlier try left dead
-admin, names = (
-    KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin),
-    list(lab.p.delay_topics.values()),
-)
+names = list(lab.p.delay_topics.values())
 admin.delete_topics(names, raise_errors=False)
 wait_until(lambda: not {*names} & {*lab.cluster.topics()}, timeout=15, what="the topics to go")
 admin.create_topics({name: {"num_partitions": 1, "replication_factor": 3} for name in names})
@@ -494,9 +476,7 @@ def whole_again(topic, broker):
     """Start the broker again, wait until its copy is in sync, and let it lead as before."""
     lab.cluster.restart(broker)
     lab.cluster.wait_for_isr(topic, 3)
-    KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).elect_leaders(
-        0, [topic], raise_errors=False
-    )
+    admin.elect_leaders(0, [topic], raise_errors=False)
 
 
 # %% tags=["task-7"]
@@ -542,9 +522,7 @@ lab.check(7)
 
 # %% tags=["demo"]
 lab.cluster.wait_for_isr(lab.p.topic, 3)
-KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).elect_leaders(
-    0, [lab.p.topic], raise_errors=False
-)
+admin.elect_leaders(0, [lab.p.topic], raise_errors=False)
 wait_until(
     lambda: all(p.leader == p.replicas[0] for p in lab.cluster.topic(lab.p.topic).partitions),
     timeout=15,

@@ -66,13 +66,13 @@ lab.cluster
 # %% tags=["C45"]
 def new_topic(name, copies, minimum=1):
     """An empty topic of six partitions. One that has the name already is deleted first."""
-    admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
-    if name in admin.list_topics():
-        admin.delete_topics([name])
-        wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
     places = {n: [(n + copy) % 3 for copy in range(copies)] for n in range(6)}
     settings = {"min.insync.replicas": str(minimum)}
-    admin.create_topics({name: {"assignments": places, "configs": settings}})
+    with KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin) as admin:
+        if name in admin.list_topics():
+            admin.delete_topics([name])
+            wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
+        admin.create_topics({name: {"assignments": places, "configs": settings}})
     lab.cluster.wait_for_topic(name)
     return lab.cluster.topic(name)
 
@@ -139,7 +139,6 @@ def read_all(topic):
     reader = KafkaConsumer(
         topic,
         bootstrap_servers=lab.cluster.address,
-        client_id=f"read-{topic}",
         auto_offset_reset="earliest",
         **quick.consumer,
     )
@@ -402,9 +401,8 @@ lab.check(3)
 
 # %%
 new_topic(lab.p.tight, copies=2, minimum=2)
-_ = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin).delete_topics(
-    [lab.p.sturdy], raise_errors=False
-)
+with KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin) as admin:
+    admin.delete_topics([lab.p.sturdy], raise_errors=False)
 
 # %% tags=["task-4", "C60", "C69"]
 # Task 4

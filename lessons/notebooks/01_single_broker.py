@@ -67,9 +67,8 @@ trips = new_topic("trips")
 for number in range(10):
     producer.send(trips, value=b"trip %02d" % number).get(timeout=10)
 
-patient = KafkaProducer(
-    bootstrap_servers=cluster.address, client_id="patient", linger_ms=5_000, **quick.producer
-)  # waits for company
+# It waits for company.
+patient = KafkaProducer(bootstrap_servers=cluster.address, linger_ms=5_000, **quick.producer)
 for number in range(10, 20):
     patient.send(trips, value=b"trip %02d" % number)
 patient.flush(timeout=10)
@@ -122,9 +121,7 @@ import struct
 import time
 
 rides = new_topic("rides")
-hasty = KafkaProducer(
-    bootstrap_servers=cluster.address, client_id="hasty", batch_size=1_200, **quick.producer
-)
+hasty = KafkaProducer(bootstrap_servers=cluster.address, batch_size=1_200, **quick.producer)
 started = time.perf_counter()
 for number in range(5_000):
     hasty.send(rides, value=b"ride %04d" % number + b" " * 91)  # 100 bytes
@@ -286,10 +283,9 @@ def read(group, number):
     reader = KafkaConsumer(
         orders,
         bootstrap_servers=cluster.address,
-        client_id=group,
         group_id=group,
         auto_offset_reset="earliest",
-        enable_auto_commit=False,
+        enable_auto_commit=False,  # the place is committed by hand, below
         consumer_timeout_ms=20_000,
         **quick.consumer,
     )
@@ -433,7 +429,6 @@ def five_parcels():
     return KafkaConsumer(
         parcels,
         bootstrap_servers=cluster.address,
-        client_id="driver",
         group_id="drivers",
         auto_offset_reset="earliest",
         **quick.consumer,
@@ -449,10 +444,8 @@ def poll_for(seconds, consumer):
 
 
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 3})
-admin, producer = (
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin),
-    KafkaProducer(bootstrap_servers=cluster.address, **quick.producer),
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 driver = five_parcels()
 hung = poll_for(patience, driver)
 my_parcels.against(len(hung))
@@ -466,10 +459,7 @@ my_parcels.against(len(hung))
 from kafka import TopicPartition
 
 loner = KafkaConsumer(
-    bootstrap_servers=cluster.address,
-    client_id="loner",
-    auto_offset_reset="earliest",
-    **quick.consumer,
+    bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 loner.assign([TopicPartition("parcels", 0)])
 there = poll_for(20, loner)
@@ -493,10 +483,8 @@ print(f"{len(warnings)} times in {patience} seconds:\n{warnings[-1]}")
 
 # %% tags=["A68"]
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 1})
-admin, producer = (
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin),
-    KafkaProducer(bootstrap_servers=cluster.address, **quick.producer),
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 mended = poll_for(20, five_parcels())
 assert (len(hung), len(there), len(mended)) == (0, 5, 5)
 assert "INVALID_REPLICATION_FACTOR" in warnings[-1]

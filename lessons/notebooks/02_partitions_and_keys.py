@@ -46,10 +46,8 @@ riders = [b"rider %04d" % number for number in range(keys)]
 def new_topic(name, partitions):
     """An empty topic with one copy; where the name is taken, `name-2` or `name-3`."""
     topic = cluster.unused(name)
-    admin = KafkaAdminClient(
-        bootstrap_servers=cluster.address, **quick.admin
-    )  # a fresh one knows which brokers are up
-    admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -70,7 +68,7 @@ stored = send_each(rides, producer, b"first ride")
 # than the first ride?
 
 # %%
-stranger = KafkaProducer(bootstrap_servers=cluster.address, client_id="stranger", **quick.producer)
+stranger = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 again = send_each(rides, stranger, b"second ride")
 strays = [rider for rider in riders if again[rider] != stored[rider]]
 assert strays == []
@@ -177,7 +175,6 @@ from kafka.partitioner import StickyPartitioner
 calls = new_topic("calls", 6)
 sticky = KafkaProducer(
     bootstrap_servers=cluster.address,
-    client_id="sticky",
     partitioner=StickyPartitioner(),
     linger_ms=5_000,
     **quick.producer,
@@ -261,7 +258,6 @@ def report(topic, place):
     reader = KafkaConsumer(
         topic,
         bootstrap_servers=cluster.address,
-        client_id="lift",
         auto_offset_reset="earliest",
         **quick.consumer,
     )
@@ -320,12 +316,13 @@ my_movers
 
 # %%
 growing = new_topic("growing", 6)
-older = KafkaProducer(bootstrap_servers=cluster.address, client_id="older", **quick.producer)
+older = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 before = send_each(growing, older, b"first ride")
-KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_partitions({growing: 8})
+with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+    admin.create_partitions({growing: 8})
 cluster.wait_for_topic(growing, partitions=8)
 
-newer = KafkaProducer(bootstrap_servers=cluster.address, client_id="newer", **quick.producer)
+newer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 after = send_each(growing, newer, b"next ride")
 assert all(after[rider] == partition_of(rider, 8) for rider in riders)
 movers = [rider for rider in riders if after[rider] != before[rider]]
@@ -437,9 +434,7 @@ class ImportantStocks(Partitioner):
 prices, rule = new_topic("prices", 3), ImportantStocks("IBM,UBER")
 send_each(
     prices,
-    KafkaProducer(
-        bootstrap_servers=cluster.address, client_id="stocks", partitioner=rule, **quick.producer
-    ),
+    KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer),
     b"68.37",
     stocks,
 )
@@ -457,9 +452,7 @@ assert found == {s: partition_of(s, 2) for s in stocks} | {b"IBM": 2, b"UBER": 2
 def goes_to(topic, names, key):
     """The partition that a producer with these important stocks chooses."""
     rule = ImportantStocks(names)
-    sender = KafkaProducer(
-        bootstrap_servers=cluster.address, partitioner=rule, client_id="edge", **quick.producer
-    )
+    sender = KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer)
     return sender.send(topic, key=key, value=b"1").get(timeout=10).partition
 
 
@@ -493,15 +486,11 @@ cluster.stop(keeper)
 patient = {"delivery_timeout_ms": 60_000}  # longer than the broker is away
 steady = KafkaProducer(
     bootstrap_servers=cluster.address,
-    client_id="steady",
     partitioner=ImportantStocks("IBM,UBER"),
     **quick.producer | patient,
 )
 hasty = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="hasty",
-    partitioner=Hasty("IBM,UBER"),
-    **quick.producer | patient,
+    bootstrap_servers=cluster.address, partitioner=Hasty("IBM,UBER"), **quick.producer | patient
 )
 promise = steady.send(prices, key=b"IBM", value=b"68.40")
 mixed_in = hasty.send(prices, key=b"IBM", value=b"68.39").get(timeout=20).partition
@@ -600,10 +589,7 @@ class FromOne(Partitioner):
 
 deadlines = {"delivery_timeout_ms": 3_000, "request_timeout_ms": 2_000}
 wrong_by_one = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="wrong",
-    partitioner=FromOne(),
-    **quick.producer | deadlines,
+    bootstrap_servers=cluster.address, partitioner=FromOne(), **quick.producer | deadlines
 )
 promises = {rider: wrong_by_one.send(feed, key=rider, value=b"1") for rider in riders[:60]}
 wrong_by_one.flush(timeout=20)

@@ -58,9 +58,8 @@ import time
 def new_topic(name, partitions=1, **configs):
     topic = cluster.unused(name)  # where the name is taken, `name-2` or `name-3`
     wanted = {"num_partitions": partitions, "replication_factor": 3, "configs": configs}
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {topic: wanted}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: wanted})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -290,11 +289,7 @@ runs = [*pairs, (0, 65_536), (20, 65_536)]  # of two the quicker counts: one may
 trickle, pace, trickled, told = new_topic("trickle", len(runs)), threading.Event(), Ledger(), []
 for partition, (linger, size) in enumerate(runs):
     sender = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="sender",
-        linger_ms=linger,
-        batch_size=size,
-        **quick.producer,
+        bootstrap_servers=cluster.address, linger_ms=linger, batch_size=size, **quick.producer
     )
     for number in range(records):
         trickled.sent(number, sender.send(trickle, value=bytes(100), partition=partition))
@@ -359,10 +354,7 @@ packed, rows, priced = new_topic("packed", len(choices)), [], Ledger()
 for partition, (codec, size) in enumerate(choices):
     settings = {"compression_type": None if codec == "none" else codec, "linger_ms": 5_000}
     sender = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="packer",
-        batch_size=size,
-        **quick.producer | settings,
+        bootstrap_servers=cluster.address, batch_size=size, **quick.producer | settings
     )
     for quote in quotes:
         priced.sent(codec, sender.send(packed, value=quote, partition=partition))
@@ -405,10 +397,7 @@ charts.show(ax, f"{title}. Bytes of a record, by codec: {table.round(1).to_dict(
 # %% tags=["A128", "A151", "B79"]
 own = new_topic("own-codec", **{"compression.type": "gzip"})
 packer = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="packer",
-    compression_type="snappy",
-    **quick.producer,
+    bootstrap_servers=cluster.address, compression_type="snappy", **quick.producer
 )
 packer.send(own, value=bytes(500)).get(timeout=10)
 assert [batch.codec for batch in cluster.batches(own, 0)] == ["gzip"]
@@ -443,10 +432,7 @@ class Reporter(DictReporter):
 
 
 watched = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="watched",
-    metric_reporters=[Reporter],
-    **quick.producer,
+    bootstrap_servers=cluster.address, metric_reporters=[Reporter], **quick.producer
 )
 for quote in quotes[:20]:
     watched.send(prices, value=quote).get(timeout=10)
@@ -474,12 +460,7 @@ numbers
 
 # %%
 try:
-    KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="limited",
-        buffer_memory=33_554_432,
-        **quick.producer,
-    )
+    KafkaProducer(bootstrap_servers=cluster.address, buffer_memory=33_554_432, **quick.producer)
 except ValueError as error:
     refusal = str(error)
 assert "buffer_memory" in refusal
@@ -509,14 +490,8 @@ class BoundedProducer:
 
 
 cluster.gateway.hold_requests("Produce", count=64, client_id="bounded")
-bounded, accepted = (
-    BoundedProducer(
-        KafkaProducer(bootstrap_servers=cluster.address, client_id="bounded", **quick.producer),
-        64,
-        patience=0.3,
-    ),
-    [],
-)
+held = KafkaProducer(bootstrap_servers=cluster.address, client_id="bounded", **quick.producer)
+bounded, accepted = BoundedProducer(held, 64, patience=0.3), []
 try:
     for quote in quotes:
         accepted.append(bounded.send(prices, quote))
@@ -540,7 +515,7 @@ assert [future.get(timeout=10).topic for future in accepted] == [prices] * 64
 import os
 
 tight = new_topic("tight", **{"max.message.bytes": "65536"})
-blind = KafkaProducer(bootstrap_servers=cluster.address, client_id="blind", **quick.producer)
+blind = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 decided = queue.SimpleQueue()
 futures = [blind.send(tight, value=os.urandom(size)) for size in [100] * 9 + [70_000]]
 for future in futures:
@@ -552,11 +527,7 @@ assert (flushed, len(outcome), len(failed)) == (None, 10, 1)
 assert type(failed[0]).__name__ == "MessageSizeTooLargeError"
 
 many = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="many",
-    batch_size=200_000,
-    linger_ms=200,
-    **quick.producer,
+    bootstrap_servers=cluster.address, batch_size=200_000, linger_ms=200, **quick.producer
 )
 halved = [many.send(tight, value=os.urandom(1_000)) for _ in range(150)]
 assert [future.get(timeout=10).offset for future in halved] == list(range(9, 159))
@@ -639,10 +610,8 @@ class Witness:
 
 shared = new_topic("shared", **{"max.message.bytes": "65536"})
 witnesses = Witness(b" first"), Witness("not bytes"), Witness(b" second")
-wrapped = InterceptingProducer(
-    KafkaProducer(bootstrap_servers=cluster.address, client_id="shared", **quick.producer),
-    *witnesses,
-)
+plain = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+wrapped = InterceptingProducer(plain, *witnesses)
 with ThreadPoolExecutor(max_workers=8) as threads:
     list(threads.map(lambda n: wrapped.send(shared, value=b"%d" % n), range(400)))
 wrapped.send(shared, value=os.urandom(70_000))
@@ -690,17 +659,17 @@ except ValueError:  # on the way out of `with` the workers ended, then close was
     assert [job.result().succeeded() for job in jobs] == [True] * 20
     assert not alive("careful")
 cluster.gateway.cut(api="Produce", client_id="cut-off")
-cut_off = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut-off", **quick.producer)
+short = quick.producer | {"delivery_timeout_ms": 2_000, "request_timeout_ms": 1_000}
+cut_off = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut-off", **short)
 lost = [cut_off.send(ends, value=b"lost") for _ in range(20)]
 try:
     cut_off.close(timeout=0.3)
 except KafkaTimeoutError as error:
     print(f"{sum(not future.is_done for future in lost)} of 20 undecided: {error}")
 assert alive("cut-off")  # not closed; it goes on trying
-KafkaProducer(
-    bootstrap_servers=cluster.address, client_id="cut-off", **quick.producer
-).close()  # ends its predecessor by force
-wait_until(lambda: not alive("cut-off"), timeout=10, what="the end of its thread")
+wait_until(lambda: all(one.is_done for one in lost), timeout=20, what="the delivery timeout")
+cut_off.close(timeout=10)  # it has nothing left to try
+assert not alive("cut-off")
 cluster.gateway.heal()
 assert (sum(future.failed() for future in lost), cluster.topic(ends).records) == (20, 20)
 
@@ -766,11 +735,7 @@ f"{kept} of {kept}, and then {kept_of_killed} of {len(said)}"
 
 # %% tags=["A108", "A111"]
 reader = KafkaConsumer(
-    topic,
-    bootstrap_servers=cluster.address,
-    client_id="twin",
-    auto_offset_reset="earliest",
-    **quick.consumer,
+    topic, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 stored = {(struct.unpack(">q", r.key)[0], r.value) for r in clients.records_until_end(reader)}
 sent = {(n, b"hello %d" % n) for n in range(start, start + ledger.settle()["acknowledged"])}
@@ -795,10 +760,7 @@ print(f"{sum(mine is yes for mine, yes in review.values())} of 4 as you answered
 
 # %% tags=["A110"]
 teller = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="teller",
-    value_serializer=JsonSerializer(),
-    **quick.producer,
+    bootstrap_servers=cluster.address, value_serializer=JsonSerializer(), **quick.producer
 )
 try:
     teller.send(prices, value={"names": {"IBM", "SUN"}})

@@ -48,10 +48,8 @@ cluster
 # %%
 lists = [[2, 0, 1], [0, 1, 2], [1, 2, 0], [2, 1, 0], [0, 2, 1], [1, 0, 2]]
 assignments = {partition: lists[partition % 6] for partition in range(13)}
-topic, admin = (
-    cluster.unused("failsafe"),
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin),
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+topic = cluster.unused("failsafe")
 admin.create_topics({topic: {"assignments": assignments, "configs": {"min.insync.replicas": "2"}}})
 cluster.wait_for_topic(topic)
 cluster.topic(topic)
@@ -165,15 +163,13 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import ConfigResource
 
 m15, m16 = (steady.send(topic, value=v, partition=1).get(timeout=10) for v in (b"m15", b"m16"))
-witness = KafkaConsumer(bootstrap_servers=cluster.address, client_id="witness", **quick.consumer)
+witness = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer)
 witness.assign([TopicPartition(topic, 1)])
 witness.seek(TopicPartition(topic, 1), m15.offset)
 assert [one.value for one in clients.records_until_end(witness)] == [b"m15", b"m16"]
 
-made, admin = (
-    cluster.unused("made-without-0"),
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin),
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+made = cluster.unused("made-without-0")
 admin.create_topics({made: {"num_partitions": 1, "replication_factor": 2}})
 cluster.wait_for_topic(made)
 admin.alter_configs([ConfigResource("TOPIC", made, configs={"retention.ms": "60000"})])
@@ -219,11 +215,7 @@ cluster.wait_for_topic(counter)
 for change in (5, -2, 40, -1):
     steady.send(counter, value=b"change:%+d" % change).get(timeout=10)
 first = KafkaConsumer(
-    counter,
-    bootstrap_servers=cluster.address,
-    client_id="first",
-    auto_offset_reset="earliest",
-    **quick.consumer,
+    counter, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 bytes_of_leader = b"".join(record.value for record in clients.records_until_end(first))
 bytes_of_follower = cluster.segments(counter, 0, broker=0)[0].path.read_bytes()
@@ -261,9 +253,7 @@ def elect_the_first(*others):
     cluster.mend()
     for name in (topic, even, *others):
         cluster.wait_for_isr(name, 3)
-    elector = KafkaAdminClient(
-        bootstrap_servers=cluster.address, client_id="elector", **quick.admin
-    )
+    elector = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
     wait_until(lambda: as_listed(elector), timeout=15, what="the first of each list to lead")
 
 
@@ -285,11 +275,7 @@ admin.create_topics({marks: {"assignments": {0: [1, 2, 0]}}})
 cluster.wait_for_topic(marks)
 cluster.gateway.clear()  # forget what was noted so far
 writer = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="writer",
-    acks=1,
-    enable_idempotence=False,
-    **quick.producer,
+    bootstrap_servers=cluster.address, acks=1, enable_idempotence=False, **quick.producer
 )
 for number in range(10):
     writer.send(marks, value=b"mark %d" % number).get(timeout=10)
@@ -305,7 +291,7 @@ reader.assign([place := TopicPartition(marks, 0)])
 assert [record.offset for record in clients.records_until_end(reader)] == list(range(10))
 
 with KafkaConsumer(
-    bootstrap_servers=cluster.address, client_id="office", group_id="office", **quick.consumer
+    bootstrap_servers=cluster.address, group_id="office", **quick.consumer
 ) as office:
     office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
 fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
@@ -431,11 +417,7 @@ if cluster.gateway.covers_nodes:  # with Docker the brokers' traffic passes else
 # %%
 elect_the_first()
 loner = KafkaProducer(
-    bootstrap_servers=cluster.addresses[0],
-    client_id="loner",
-    acks=1,
-    enable_idempotence=False,
-    **quick.producer,
+    bootstrap_servers=cluster.addresses[0], acks=1, enable_idempotence=False, **quick.producer
 )
 loner.send(topic, value=b"together", partition=1).get(timeout=10)  # now it knows the leader
 wait_until(lambda: cluster.copies(topic, 1).equal, timeout=10, what="three equal copies")
@@ -531,9 +513,7 @@ leaders = {copies: cluster.topic(name).partitions[0].leader for copies, name in 
 assert leaders == {1: None, 2: 1, 3: 1}
 eligible = cluster.topic(safes[1]).partitions[0].elr  # who may lead it without loss
 patient = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 1_500}
-only = KafkaConsumer(
-    bootstrap_servers=cluster.address, client_id="only", **quick.consumer | patient
-)
+only = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | patient)
 only.assign([TopicPartition(safes[1], 0)])
 assert list(only) == []
 

@@ -34,22 +34,15 @@ cluster
 
 # %%
 plain, patient = {"enable_idempotence": False}, {"delivery_timeout_ms": 3_600_000}  # an hour
-producers = {  # idempotence needs acks=all; lesson 06 says why
-    0: KafkaProducer(
-        bootstrap_servers=cluster.address, client_id="acks-0", acks=0, **quick.producer | plain
-    ),
-    1: KafkaProducer(
+own = {0: plain, 1: plain | patient, "all": patient}  # idempotence needs acks=all: lesson 06
+producers = {
+    acks: KafkaProducer(
         bootstrap_servers=cluster.address,
-        client_id="acks-1",
-        acks=1,
-        **quick.producer | plain | patient,
-    ),
-    "all": KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="acks-all",
-        acks="all",
-        **quick.producer | patient,
-    ),
+        client_id=f"acks-{acks}",
+        acks=acks,
+        **quick.producer | own[acks],
+    )
+    for acks in own
 }
 
 
@@ -58,7 +51,8 @@ def new_topic(name, layout, minimum=1, **configs):
     topic = cluster.unused(name)
     configs |= {"min.insync.replicas": str(minimum)}
     new = {"assignments": dict(enumerate(layout)), "configs": configs}
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics({topic: new})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: new})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -141,9 +135,9 @@ my_lost
 
 # %%
 cluster.mend()  # all brokers are well, also where you run this cell again
-producers[0] = KafkaProducer(
+producers[0] = KafkaProducer(  # on new connections
     bootstrap_servers=cluster.address, client_id="acks-0", acks=0, **quick.producer | plain
-)  # on new connections
+)
 silent, copied = new_topic("acks-0-one-copy", one), new_topic("acks-0-two-copies", two)
 waiting = new_topic("acks-1-one-copy", one)
 runs, frozen = {silent: 0, copied: 0, waiting: 1}, Ledger()
@@ -321,14 +315,10 @@ charts.show(ax, f"Log end offsets of three replicas at three moments. {title}.")
 from kafka.errors import KafkaError
 
 once = {
-    a: KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id=f"once-{a}",
-        acks=a,
-        retries=0,
-        **quick.producer | plain,
+    acks: KafkaProducer(
+        bootstrap_servers=cluster.address, acks=acks, retries=0, **quick.producer | plain
     )
-    for a in producers
+    for acks in producers
 }
 
 
@@ -412,7 +402,8 @@ hidden = new_topic("hidden", [[0, 1, 2]], 3)  # broker 2 is dead: two in sync
 receipt = once[1].send(hidden, b"who sees me?").get(timeout=10)
 unseen = first(hidden).end_offset
 lower = ConfigResource("TOPIC", hidden, configs={"min.insync.replicas": "2"})
-KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).alter_configs([lower])
+with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+    admin.alter_configs([lower])
 wait_until(
     lambda: cluster.topic(hidden).configs["min.insync.replicas"].value == "2",
     timeout=10,
@@ -537,9 +528,8 @@ if cluster.state(1) == "exited":
     cluster.restart(1)
     wait_until(lambda: first(guarded).leader == 1 == first(unclean).leader, timeout=20, what="both")
     assert first(waits).leader is first(forced).leader is None
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).elect_leaders(
-        1, {forced: [0]}
-    )  # 1 stands for unclean
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.elect_leaders(1, {forced: [0]})  # 1 stands for unclean
     again = producers[1].send(unclean, b"another history").get(timeout=20)
 
 # %% [markdown]
@@ -638,10 +628,9 @@ if cluster.state(2) == "running":
     cluster.stop(2)
 cluster.wait_for_isr(sure, 2)
 limits = {"retry_backoff_ms": 1_000, "request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
+trying = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | limits)
 try:
-    KafkaProducer(
-        bootstrap_servers=cluster.address, client_id="trying", **quick.producer | limits
-    ).send(sure, b"?").get(timeout=10)
+    trying.send(sure, b"?").get(timeout=10)
 except KafkaError as error:
     expired = f"{type(error).__name__}: {error}"
 hasty = ask(sure, "all")

@@ -43,9 +43,8 @@ cluster
 def new_topic(name, partitions=6):
     """A topic with three replicas; where the name is taken, `name-2` or `name-3`."""
     topic, settings = cluster.unused(name), {"num_partitions": partitions, **safe}
-    KafkaAdminClient(
-        bootstrap_servers=cluster.address, client_id="topics", **quick.admin
-    ).create_topics({topic: settings})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: settings})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -210,10 +209,8 @@ import time
 
 from kafka import TopicPartition
 
-admin, place = (
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin),
-    TopicPartition(knowing, 0),
-)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+place = TopicPartition(knowing, 0)
 known = admin.describe_producers([place])[place].active_producers[-1]
 stored = cluster.batches(knowing, 0)
 assert list(wire.base_sequence) == [0, 0, 1, 2, 3, 4, 5]  # on the wire: seven
@@ -237,9 +234,7 @@ known
 # changed. Before you run the next cell: how many of them does the broker refuse to write?
 
 # %% tags=["C77"]
-restarted = KafkaProducer(
-    bootstrap_servers=cluster.address, client_id=knowing, **quick.producer
-)  # a new producer; the former is closed
+restarted = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 for number in range(6):
     restarted.send(knowing, value=b"ride %d" % number).get(timeout=10)
 ids = {batch.producer_id for batch in cluster.batches(knowing, 0)}
@@ -270,14 +265,11 @@ for setting, value in [
     case = f"{setting}={value}"
     try:
         quiet = KafkaProducer(
-            bootstrap_servers=cluster.address,
-            client_id="settings",
-            **quick.producer | {setting: value},
+            bootstrap_servers=cluster.address, **quick.producer | {setting: value}
         )
         chosen[case] = quiet.config["enable_idempotence"]
         KafkaProducer(
             bootstrap_servers=cluster.address,
-            client_id="settings",
             enable_idempotence=True,
             **quick.producer | {setting: value},
         )
@@ -339,7 +331,7 @@ def open_accounts():
     for level in levels:
         settings = {"isolation_level": level, "auto_offset_reset": "earliest"}
         readers[level] = KafkaConsumer(
-            bootstrap_servers=cluster.address, client_id=level, **quick.consumer | settings
+            bootstrap_servers=cluster.address, **quick.consumer | settings
         )
         readers[level].assign(both)
     return accounts, bank, readers, both
@@ -383,7 +375,7 @@ look("abort 2")
 bank.abort_transaction()
 open_transfer(3)
 look("coins")
-payer = KafkaProducer(bootstrap_servers=cluster.address, client_id="payer", **quick.producer)
+payer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 coins = [payer.send(accounts, value=b"coin %d" % n, partition=0).get(10) for n in range(5)]
 look("commit 3")
 stable, logs = readers["read_committed"].end_offsets(places), [cluster.batches(*p) for p in places]

@@ -159,9 +159,8 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
     """Both kinds of disk start a node; both nodes must finalize the same feature levels."""
     with Cluster.start("single", engine="process") as cluster:
         service = cluster.description.service("broker")
-        quick = KafkaAdminClient(
-            bootstrap_servers=cluster.address, **quick.admin
-        ).describe_features()
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            quickly = admin.describe_features()
         file = cluster.slot.folder / "broker" / "server.properties"
         written = property_files.read(file.read_text())
         cluster.kill(0)
@@ -173,11 +172,10 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
         (really / storage.META).write_text(property_files.write(meta))
         really.rename(written["log.dirs"])
         cluster.restart(0)
-        slow = KafkaAdminClient(
-            bootstrap_servers=cluster.address, **quick.admin
-        ).describe_features()
-    finalized = {name: levels.get("finalized") for name, levels in quick.items()}
-    assert finalized == {name: levels.get("finalized") for name, levels in slow.items()}
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            slowly = admin.describe_features()
+    finalized = {name: levels.get("finalized") for name, levels in quickly.items()}
+    assert finalized == {name: levels.get("finalized") for name, levels in slowly.items()}
     assert finalized.keys() >= {
         "metadata.version",
         "transaction.version",

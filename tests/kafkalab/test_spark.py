@@ -14,8 +14,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from kafkalab import aot, driver, jars, spark
+from kafkalab import aot, driver, jars, quick, spark
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
@@ -241,10 +242,6 @@ def cluster():
 @pytest.mark.spark
 @pytest.mark.cluster
 def test_a_topic_is_read_from_end_to_end(cluster):
-    from kafka import KafkaAdminClient, KafkaProducer
-
-    from kafkalab import quick
-
     KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
         {"rides": {"num_partitions": 3, "replication_factor": 1}}
     )

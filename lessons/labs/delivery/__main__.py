@@ -141,11 +141,8 @@ def control(
     from kafkalab import quick
 
     address = brokers(Options(topic=topic, bootstrap=bootstrap))
-    sent = (
-        KafkaProducer(bootstrap_servers=address, **quick.producer)
-        .send(topic, word.encode())
-        .get(timeout=10)
-    )
+    producer = KafkaProducer(bootstrap_servers=address, **quick.producer)
+    sent = producer.send(topic, word.encode()).get(timeout=10)
     typer.echo(f"{word} is record {sent.offset} of {topic} {sent.partition}")
 
 

@@ -68,10 +68,8 @@ class Run:
 
     def send_control(self, word: str, partition: int | None = None) -> None:
         """A record that the consumer which reads it obeys: `quit`, `crash` or `wait`."""
-        producer = KafkaProducer(
-            bootstrap_servers=self.cluster.address, client_id="control", **quick.producer
-        )
-        producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
+        with KafkaProducer(bootstrap_servers=self.cluster.address, **quick.producer) as producer:
+            producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
 
     def wait_until_read(self, timeout: float = 60) -> None:
         """Until the consumers of this run own every partition and have read all that is there now.
