@@ -45,6 +45,7 @@ admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 producer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
 
 
+# %%
 def new_topic(name, partitions=2):
     """An empty topic. One that has the name already is deleted first."""
     if name in admin.list_topics():
@@ -301,13 +302,8 @@ lab.check(2)
 # STUB: write read_flowers and call it three times
 def read_flowers(places, idle, name):
     """The records of these partitions, until none has come for `idle` seconds."""
-    wait = int(1000 * idle)
-    consumer = KafkaConsumer(
-        bootstrap_servers=lab.cluster.address,
-        client_id=name,
-        consumer_timeout_ms=wait,
-        **quick.consumer,
-    )
+    own = {"client_id": name, "consumer_timeout_ms": int(1000 * idle)}
+    consumer = KafkaConsumer(bootstrap_servers=lab.cluster.address, **quick.consumer | own)
     consumer.assign([TopicPartition(*place) for place in places])
     consumer.seek_to_beginning()
     found = []
@@ -662,16 +658,13 @@ from kafka.errors import IllegalStateError
 
 topics = [lab.p.pair_topic, lab.p.lone_topic]
 there = [TopicPartition(topic, number) for topic in topics for number in (0, 1)]
-ways = {"client_id": "ways", "consumer_timeout_ms": int(1000 * late)}
+ways = quick.consumer | {"consumer_timeout_ms": int(1000 * late)}
 
 
 def refusal(mistake):
     """What a consumer says that has subscribed already."""
-    confused = KafkaConsumer(
-        *topics, bootstrap_servers=lab.cluster.address, **quick.consumer | ways
-    )
     try:
-        mistake(confused)
+        mistake(KafkaConsumer(*topics, bootstrap_servers=lab.cluster.address, **ways))
     except (ValueError, IllegalStateError) as error:
         return type(error)
 
@@ -679,14 +672,11 @@ def refusal(mistake):
 assert refusal(lambda consumer: consumer.seek_to_beginning()) is ValueError
 assert refusal(lambda consumer: consumer.assign(there)) is IllegalStateError
 
-assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **quick.consumer | ways)
+assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
 assigned.assign(there)
 assert len(list(assigned)) == 0, "without a seek it begins at the end"
 subscribed = KafkaConsumer(
-    *topics,
-    bootstrap_servers=lab.cluster.address,
-    auto_offset_reset="earliest",
-    **quick.consumer | ways,
+    *topics, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **ways
 )
 assert len(list(subscribed)) == 150
 
@@ -718,17 +708,14 @@ assert len(list(subscribed)) == 150
 # BEGIN SOLUTION
 # STUB: try four settings and keep what you saw
 def polled(**setting):
-    reader = KafkaConsumer(
-        lab.p.pair_topic, bootstrap_servers=lab.cluster.address, **quick.consumer | setting
-    )
+    reader = KafkaConsumer(lab.p.pair_topic, bootstrap_servers=lab.cluster.address, **setting)
     return sum(map(len, reader.poll(timeout_ms=3000).values()))
 
 
 def sent(**setting):
-    writer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer | setting)
-    began = time.monotonic()
-    answer = writer.send(lab.p.probe_topic, b"flower", partition=0).get(timeout=10)
-    return answer.offset, round(1000 * (time.monotonic() - began))
+    writer = KafkaProducer(bootstrap_servers=lab.cluster.address, **setting)
+    promise, began = writer.send(lab.p.probe_topic, b"flower", partition=0), time.monotonic()
+    return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 
 acks = [[n, sent(acks=n, enable_idempotence=False)[0]] for n in (1, "all", 0)]

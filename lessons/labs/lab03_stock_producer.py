@@ -46,16 +46,7 @@ import os
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 
-from kafkalab import (
-    Prediction,
-    charts,
-    clients,
-    metering,
-    quick,
-    read_topic,
-    spark_session,
-    wait_until,
-)
+from kafkalab import Prediction, charts, clients, quick, read_topic, spark_session, wait_until
 
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 every = [ConfigResource("BROKER", str(broker)) for broker in lab.cluster.brokers]
@@ -336,6 +327,9 @@ def settings(important):
 
 
 # %%
+from kafkalab import metering
+
+
 def report(producer, stop, say):
     """Each second, until `stop` is set, say what the producer has measured."""
     while not stop.wait(1):

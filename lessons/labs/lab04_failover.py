@@ -42,7 +42,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from kafkalab import clients, quick
 
-addresses = lab.cluster.addresses
+addresses, begin = lab.cluster.addresses, quick.consumer | {"auto_offset_reset": "earliest"}
 assert sorted(addresses) == [0, 1, 2]
 assert len(set(addresses.values())) == 3
 shape = {"num_partitions": 3, "replication_factor": 3}
@@ -59,12 +59,7 @@ knows_two.flush()  # acknowledged by all in-sync replicas, so each has its folde
 folders = {lab.cluster.segments(lab.p.events_topic, 0, b)[0].path.parent for b in addresses}
 assert len(folders) == 3
 for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
-    reader = KafkaConsumer(
-        lab.p.events_topic,
-        bootstrap_servers=known,
-        auto_offset_reset="earliest",
-        **quick.consumer,
-    )
+    reader = KafkaConsumer(lab.p.events_topic, bootstrap_servers=known, **begin)
     numbers = [(r.partition, int(r.value)) for r in clients.records_until_end(reader)]
     assert sorted(number for _, number in numbers) == list(range(300))
     assert all([n for q, n in numbers if q == p] == [*range(p, 300, 3)] for p in range(3))
@@ -89,9 +84,7 @@ def hear(stage, member):
     reader = KafkaConsumer(
         lab.p.greetings_topic,
         bootstrap_servers=lab.cluster.address,
-        client_id=member,
-        auto_offset_reset="earliest",
-        **quick.consumer,
+        **begin | {"client_id": member},
     )
     found = [record.value.decode() for record in clients.records_until_end(reader)]
     stages.extend((stage, member, value) for value in found)

@@ -443,6 +443,7 @@ def poll_for(seconds, consumer):
     return records
 
 
+# %%
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 3})
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)

@@ -18,16 +18,7 @@ keys = 2_000  # riders, each with a key of its own
 # %%
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from kafkalab import (
-    Cluster,
-    Prediction,
-    charts,
-    clients,
-    diagrams,
-    quick,
-    read_topic,
-    spark_session,
-)
+from kafkalab import Cluster, Prediction, charts, clients, quick, read_topic, spark_session
 
 cluster = Cluster.start("replicated")
 cluster
@@ -255,12 +246,8 @@ def report(topic, place):
     for step in range(1, 131):
         producer.send(topic, value=b"%d" % step, **place(step))
     producer.flush(timeout=20)
-    reader = KafkaConsumer(
-        topic,
-        bootstrap_servers=cluster.address,
-        auto_offset_reset="earliest",
-        **quick.consumer,
-    )
+    begin = quick.consumer | {"auto_offset_reset": "earliest"}
+    reader = KafkaConsumer(topic, bootstrap_servers=cluster.address, **begin)
     read = clients.records_until_end(reader)
     rows = [(number, one.partition, int(one.value)) for number, one in enumerate(read, 1)]
     return spark.createDataFrame(rows, "arrived long, partition long, sent long")
@@ -409,7 +396,7 @@ default
 # they shall not wait behind others. They get the last partition for themselves; the others share
 # the rest. A **partitioner** is an object that the producer asks for each record.
 
-# %% tags=["A137"]
+# %%
 from kafka.partitioner import Partitioner
 
 
@@ -431,13 +418,10 @@ class ImportantStocks(Partitioner):
         return cluster.partitions_for_topic(topic)
 
 
+# %% tags=["A137"]
 prices, rule = new_topic("prices", 3), ImportantStocks("IBM,UBER")
-send_each(
-    prices,
-    KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer),
-    b"68.37",
-    stocks,
-)
+trader = KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer)
+send_each(prices, trader, b"68.37", stocks)
 found = {bytes(row.key): row.partition for row in read_topic(spark, cluster, prices).collect()}
 assert found == {s: partition_of(s, 2) for s in stocks} | {b"IBM": 2, b"UBER": 2}
 
@@ -542,6 +526,8 @@ for name, ends in places.items():
         reader.commit()
 
 # %% tags=["A38"]
+from kafkalab import diagrams
+
 ends = {one.partition: one.end_offset for one in cluster.topic(feed).partitions}
 lag = {name: cluster.group(group).total_lag for name, group in groups.items()}
 assert lag == {name: 32 - sum(read) for name, read in places.items()}

@@ -64,6 +64,7 @@ def new_topic(name, partitions=1, **configs):
     return topic
 
 
+# %%
 def one_by_one(count=5):
     for key in itertools.islice(keys, count):
         began = time.perf_counter()
@@ -192,7 +193,7 @@ charts.show(ax, f"{title} {half}. Three curves, for three ways of sending; two l
 # partitions, with 2,000 bytes to a batch and five seconds of linger, and look into the producer.
 # Before you run the next cell: how many of the 90 will have left your program?
 
-# %% tags=["A145"]
+# %%
 from kafkalab import diagrams, metering
 from kafkalab.buffers import buffers
 
@@ -216,13 +217,14 @@ ax = diagrams.producer(held, batch_size=2_000)
 gone = sum(buffer.records_in_flight for buffer in held)
 title = f"{gone} of 90 records have left; {90 - gone} are in this program's memory"
 ax.set_title(title)
+charts.show(ax, f"{title}. For each partition: what waits, what is in flight, the leader.")
 
+# %% tags=["A145"]
 cluster.gateway.heal()  # what was held is gone, and the producer sends it again
 patient.flush(timeout=10)
 assert all(future.succeeded() for future in futures)
 assert time.perf_counter() - began < 5  # sooner than the linger
 assert 0 < gone < 90 == gone + sum(buffer.records_waiting for buffer in held)
-charts.show(ax, f"{title}. For each partition: what waits, what is in flight, the leader.")
 
 # %% [markdown]
 # A frame is a batch, as full as its colour, with the number of its records. One full batch for each
@@ -235,7 +237,7 @@ charts.show(ax, f"{title}. For each partition: what waits, what is in flight, th
 # Now without the delay, and with half a second of linger: 60 records at once; when they are through
 # five more; then one of 3,000 bytes. When does each batch leave, and why?
 
-# %% tags=["A121", "A123"]
+# %%
 timed = new_topic("timed")
 mixed = KafkaProducer(
     bootstrap_servers=cluster.address,
@@ -255,6 +257,7 @@ for burst in ([100] * 60, [100] * 5, [3_000]):
         last = mixed.send(timed, value=bytes(size))
     last.get(timeout=10)
 
+# %% tags=["A121", "A123"]
 batches = cluster.batches(timed, 0)
 noted = cluster.gateway.frames("Produce", client_id=timed)
 left = [frame.requested for frame in noted if frame.requested > sent[0]]
@@ -283,7 +286,7 @@ charts.show(ax, f"{title}. Full ones leave at once; the others half a second lat
 my_linger = Prediction(None, "milliseconds")  # your number in the place of None
 my_linger
 
-# %% tags=["A122", "A124", "A125", "A151", "B77"]
+# %%
 pairs = list(itertools.product((0, 20, 200), (0, 1_024, 65_536)))
 runs = [*pairs, (0, 65_536), (20, 65_536)]  # of two the quicker counts: one may be held up
 trickle, pace, trickled, told = new_topic("trickle", len(runs)), threading.Event(), Ledger(), []
@@ -296,6 +299,8 @@ for partition, (linger, size) in enumerate(runs):
         pace.wait(0.001)  # nobody sets it
     trickled.settle(timeout=30)
     told.append(sender.metrics()["producer-metrics"])
+
+# %% tags=["A122", "A124", "A125", "A151", "B77"]
 medians = dict(trickled.frame(spark).groupBy("partition").agg(F.median("latency_ms")).collect())
 best = {runs[n]: n for n in sorted(medians, key=medians.get, reverse=True)}
 waited = {pair: medians[best[pair]] for pair in pairs}
@@ -342,7 +347,7 @@ charts.show(ax, f"{title}. Two grids, linger by batch size: {rows}.")
 # cell: how many of 100 bytes does the best codec leave, and what has the size of a batch to do with
 # it?
 
-# %% tags=["A126", "A128", "B78"]
+# %%
 import random
 
 pick, names = random.Random(3).choice, (b"IBM", b"SUN", b"GOOG", b"INEL", b"UBER")
@@ -362,6 +367,8 @@ for partition, (codec, size) in enumerate(choices):
     batches, label = cluster.batches(packed, partition), f"batches of {size:,} bytes"
     assert {batch.codec for batch in batches} == {codec}
     rows.append((codec, label, sum(batch.bytes for batch in batches) / len(quotes)))
+
+# %% tags=["A126", "A128", "B78"]
 consumer = KafkaConsumer(
     packed, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
@@ -416,7 +423,7 @@ assert packer.metrics()[f"producer-topic-metrics.{own}"]["compression-rate"] < 1
 # Before you run the next cell: which of the five numbers of a topic will grow while more and more
 # records go out?
 
-# %% tags=["A149", "A150", "A152"]
+# %%
 from IPython.display import Markdown, display
 from kafka.metrics.dict_reporter import DictReporter
 
@@ -431,6 +438,7 @@ class Reporter(DictReporter):
         heard.append(metric.metric_name)
 
 
+# %% tags=["A149", "A150", "A152"]
 watched = KafkaProducer(
     bootstrap_servers=cluster.address, metric_reporters=[Reporter], **quick.producer
 )
@@ -473,7 +481,7 @@ refusal
 # is 64 records. How many go in, and what becomes of the next?
 
 
-# %% tags=["A120"]
+# %%
 class BoundedProducer:
     def __init__(self, producer, limit, patience):
         self.producer, self.patience, self.room = producer, patience, threading.Semaphore(limit)
@@ -489,6 +497,7 @@ class BoundedProducer:
         return future.add_both(lambda _: self.room.release())
 
 
+# %% tags=["A120"]
 cluster.gateway.hold_requests("Produce", count=64, client_id="bounded")
 held = KafkaProducer(bootstrap_servers=cluster.address, client_id="bounded", **quick.producer)
 bounded, accepted = BoundedProducer(held, 64, patience=0.3), []
@@ -550,15 +559,12 @@ failed
 
 # %% tags=["A107", "A110", "A130", "A135", "A144"]
 again, dead = new_topic("again"), ["127.0.0.1:1", "127.0.0.1:2"]  # nobody listens there
-hasty = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id=f"hasty {again}",
-    **quick.producer | {"max_block_ms": 1_000},
-)
+own = {"client_id": f"hasty {again}", "max_block_ms": 1_000}
+hasty = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | own)
 attempts = {
     "no bytes": lambda: hasty.send(tight, value=70),
     "no such topic": lambda: hasty.send("unheard-of", value=b"x"),
-    "no broker": lambda: type(hasty)(bootstrap_servers=dead, bootstrap_timeout_ms=500),
+    "no broker": lambda: KafkaProducer(bootstrap_servers=dead, bootstrap_timeout_ms=500),
     "too large": lambda: hasty.send(tight, value=os.urandom(70_000)).get(timeout=10),
 }
 caught = {}
@@ -572,7 +578,8 @@ assert "unheard-of" not in cluster.topics()
 assert len(cluster.gateway.frames("Produce", client_id=f"hasty {again}")) == 1
 
 cluster.gateway.drop_replies("Produce", client_id=again)  # lost on the way: a passing trouble
-with type(hasty)(bootstrap_servers=dead + cluster.address.split(","), client_id=again) as steady:
+given = dead + cluster.address.split(",")
+with KafkaProducer(bootstrap_servers=given, client_id=again) as steady:
     reached = steady.send(again, value=b"x").get(timeout=10).offset == 0
 assert (reached, len(cluster.gateway.frames("Produce", client_id=again))) == (True, 2)
 caught
@@ -658,6 +665,8 @@ try:
 except ValueError:  # on the way out of `with` the workers ended, then close was called
     assert [job.result().succeeded() for job in jobs] == [True] * 20
     assert not alive("careful")
+
+# %% tags=["A106", "A147", "A165"]
 cluster.gateway.cut(api="Produce", client_id="cut-off")
 short = quick.producer | {"delivery_timeout_ms": 2_000, "request_timeout_ms": 1_000}
 cut_off = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut-off", **short)

@@ -22,17 +22,7 @@ settings |= {"replica.high.watermark.checkpoint.interval.ms": 200}
 # %%
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from kafkalab import (
-    Cluster,
-    Ledger,
-    Prediction,
-    Watch,
-    charts,
-    clients,
-    diagrams,
-    quick,
-    spark_session,
-)
+from kafkalab import Cluster, Ledger, Prediction, Watch, charts, clients, quick, spark_session
 
 cluster = Cluster.start("replicated", settings=settings, gateway=True)
 cluster
@@ -62,6 +52,8 @@ cluster.topic(topic)
 # %% tags=["A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
 from collections import Counter
 
+from kafkalab import diagrams
+
 before = cluster.topic(topic)
 assert {one.partition: one.replicas for one in before.partitions} == assignments
 leads = Counter(one.leader for one in before.partitions)
@@ -69,6 +61,7 @@ assert leads == {0: 4, 1: 4, 2: 5}
 assert all(one.leader == one.replicas[0] for one in before.partitions)  # the *preferred* leader
 assert all(sorted(one.isr) == [0, 1, 2] for one in before.partitions)  # one leader, two followers
 
+# %% tags=["A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
 for copies in (1, 2, 3):
     even = cluster.unused(f"even-{copies}")
     turns = {n: [n % 3, (n + 1) % 3, (n + 2) % 3][:copies] for n in range(6)}
@@ -281,18 +274,14 @@ for number in range(10):
     writer.send(marks, value=b"mark %d" % number).get(timeout=10)
 wait_until(lambda: cluster.topic(marks).records == 10, timeout=10, what="ten that can be read")
 
-reader = KafkaConsumer(
-    bootstrap_servers=cluster.address,
-    client_id="reader",
-    auto_offset_reset="earliest",
-    **quick.consumer,
-)
+# %% tags=["B96"]
+own = {"client_id": "reader", "auto_offset_reset": "earliest"}
+reader = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | own)
 reader.assign([place := TopicPartition(marks, 0)])
 assert [record.offset for record in clients.records_until_end(reader)] == list(range(10))
 
-with KafkaConsumer(
-    bootstrap_servers=cluster.address, group_id="office", **quick.consumer
-) as office:
+own = quick.consumer | {"group_id": "office"}
+with KafkaConsumer(bootstrap_servers=cluster.address, **own) as office:
     office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
 fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
 askers = Counter(frame.client_id for frame in fetches)
@@ -644,13 +633,8 @@ def told_to_wait():
 
 rule = "--bootstrap-server {bootstrap} --alter --client greedy --add-config consumer_byte_rate=1000"
 cluster.tool("kafka-configs", *rule.split())
-greedy = KafkaConsumer(
-    topic,
-    bootstrap_servers=cluster.address,
-    client_id="greedy",
-    auto_offset_reset="earliest",
-    **quick.consumer,
-)
+own = {"client_id": "greedy", "auto_offset_reset": "earliest"}
+greedy = KafkaConsumer(topic, bootstrap_servers=cluster.address, **quick.consumer | own)
 braked = wait_until(told_to_wait, timeout=15, what="the broker to slow the reader down")
 batches, own = cluster.batches(topic, 1), cluster.quorum().leader == 100
 answers = {  # number: (yours, what this run says)
@@ -699,11 +683,7 @@ assert cluster.topic(safes[3]).records == 10  # three copies, two losses
 assert [n - (n // 2 + 1) for n in (3, 5)] == [1, 2]  # controllers: more than half must live
 
 strict = KafkaProducer(
-    bootstrap_servers=cluster.address,
-    client_id="strict",
-    retries=0,
-    enable_idempotence=False,
-    **quick.producer,
+    bootstrap_servers=cluster.address, retries=0, enable_idempotence=False, **quick.producer
 )
 try:
     strict.send(topic, value=b"strict", partition=1).get(timeout=10)

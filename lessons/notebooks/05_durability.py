@@ -46,6 +46,7 @@ producers = {
 }
 
 
+# %%
 def new_topic(name, layout, minimum=1, **configs):
     """A topic whose partition n lies on the brokers `layout[n]`; the first of them leads."""
     topic = cluster.unused(name)
@@ -135,9 +136,8 @@ my_lost
 
 # %%
 cluster.mend()  # all brokers are well, also where you run this cell again
-producers[0] = KafkaProducer(  # on new connections
-    bootstrap_servers=cluster.address, client_id="acks-0", acks=0, **quick.producer | plain
-)
+own = quick.producer | plain | {"client_id": "acks-0"}
+producers[0] = KafkaProducer(bootstrap_servers=cluster.address, acks=0, **own)  # new connections
 silent, copied = new_topic("acks-0-one-copy", one), new_topic("acks-0-two-copies", two)
 waiting = new_topic("acks-1-one-copy", one)
 runs, frozen = {silent: 0, copied: 0, waiting: 1}, Ledger()
@@ -330,6 +330,7 @@ def ask(topic, acks, partition=0):
         return type(error).__name__
 
 
+# %%
 def to_the_end(topic):
     return first(topic).end_offset == cluster.log_ends(topic)[0]
 

@@ -262,17 +262,11 @@ for setting, value in [
     ("max_in_flight_requests_per_connection", 6),
     ("delivery_timeout_ms", request_timeout_ms),  # shorter than a request may take
 ]:
-    case = f"{setting}={value}"
+    case, own = f"{setting}={value}", quick.producer | {setting: value}
     try:
-        quiet = KafkaProducer(
-            bootstrap_servers=cluster.address, **quick.producer | {setting: value}
-        )
+        quiet = KafkaProducer(bootstrap_servers=cluster.address, **own)
         chosen[case] = quiet.config["enable_idempotence"]
-        KafkaProducer(
-            bootstrap_servers=cluster.address,
-            enable_idempotence=True,
-            **quick.producer | {setting: value},
-        )
+        KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=True, **own)
     except KafkaConfigurationError as error:
         reasons[case] = str(error)
 assert list(chosen.values()) == [True, False, False, False, False]
@@ -319,24 +313,19 @@ levels = ("read_uncommitted", "read_committed")
 def open_accounts():
     """Empty accounts, their bank, and two readers that have read nothing yet."""
     accounts = new_topic("accounts", partitions=2)
-    patience = {"max_block_ms": 20_000}  # the first transaction makes a topic of Kafka's own
-    bank = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="bank",
-        transactional_id=accounts,
-        **quick.producer | patience,
-    )
+    own = {"client_id": "bank", "transactional_id": accounts}
+    own |= {"max_block_ms": 20_000}  # the first transaction makes a topic of Kafka's own
+    bank = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | own)
     bank.init_transactions()
     readers, both = {}, [TopicPartition(accounts, 0), TopicPartition(accounts, 1)]
     for level in levels:
-        settings = {"isolation_level": level, "auto_offset_reset": "earliest"}
-        readers[level] = KafkaConsumer(
-            bootstrap_servers=cluster.address, **quick.consumer | settings
-        )
+        own = {"isolation_level": level, "auto_offset_reset": "earliest"}
+        readers[level] = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | own)
         readers[level].assign(both)
     return accounts, bank, readers, both
 
 
+# %%
 def look(then=None):
     """Let both consumers read what they can see, and note when they had, and what comes then."""
     cluster.wait_for_markers()
@@ -470,21 +459,14 @@ careful = {"isolation_level": "read_committed", "auto_offset_reset": "earliest"}
 careful |= {"enable_auto_commit": False}  # the transaction commits the place
 
 
-def clerk(client_id):
+def clerk():
     """Bill each order that the group has not seen; the transaction is left open."""
     writer = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id=client_id,
-        transactional_id=shop,
-        **quick.producer,
+        bootstrap_servers=cluster.address, transactional_id=shop, **quick.producer
     )
     writer.init_transactions()  # ends what an earlier producer of this name has left open
     reader = KafkaConsumer(
-        orders,
-        bootstrap_servers=cluster.address,
-        client_id=client_id,
-        group_id=shop,
-        **quick.consumer | careful,
+        orders, bootstrap_servers=cluster.address, group_id=shop, **quick.consumer | careful
     )
     read = list(clients.records_until_end(reader))
     writer.begin_transaction()
@@ -507,7 +489,7 @@ orders, bills = new_topic("orders", partitions=1), new_topic("bills", partitions
 shop, letters = orders, []  # the name of the group and of the producer; what goes by post
 for number in range(20):
     payer.send(orders, value=b"order %02d" % number).get(timeout=10)
-first_clerk, earlier = clerk("clerk 1"), cluster.group(shop).offsets
+first_clerk, earlier = clerk(), cluster.group(shop).offsets
 earlier
 
 # %% [markdown]
@@ -516,7 +498,7 @@ earlier
 # run the next cell: how many bills will a reader of committed records get? How many letters go out?
 
 # %% tags=["B92", "C98"]
-clerk("clerk 2").commit_transaction()
+clerk().commit_transaction()
 cluster.wait_for_markers()
 billed = {level: read_topic(spark, cluster, bills, isolation=level).count() for level in levels}
 assert (earlier, cluster.group(shop).offsets) == ({}, {(orders, 0): 20})
@@ -612,12 +594,8 @@ def late_request(name, verify):
     cluster.wait_for_setting(setting, verify)
     topic = new_topic(name, partitions=1)
     hasty = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
-    slow = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id=topic,
-        transactional_id=topic,
-        **quick.producer | hasty,
-    )
+    own = quick.producer | hasty | {"client_id": topic, "transactional_id": topic}
+    slow = KafkaProducer(bootstrap_servers=cluster.address, **own)
     slow.init_transactions()
     slow.begin_transaction()
     cluster.gateway.hold_requests("Produce", count=100, client_id=topic)
