@@ -237,20 +237,6 @@ def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic:
     assert sent["checksum"].iloc[0] == sent["checksum"].iloc[1]
 
 
-def test_a_producer_asks_again_for_its_id_where_a_broker_does_not_answer(
-    cluster: Cluster, topic: str
-) -> None:
-    cluster.gateway.drop_replies("InitProducerId", count=1, client_id="patient", silent=True)
-    producer = KafkaProducer(
-        bootstrap_servers=cluster.address,
-        client_id="patient",
-        **quick.producer | {"request_timeout_ms": 1_000},
-    )
-    producer.send(topic, b"first", partition=0).get(timeout=10)
-    asked = cluster.gateway.frames("InitProducerId", client_id="patient")
-    assert [frame.outcome for frame in asked] == ["dropped", "answered"]
-
-
 def test_a_producer_that_asks_again_is_noticed(cluster: Cluster, topic: str) -> None:
     leader = cluster.topic(topic).partitions[0].leader
     producer = KafkaProducer(

@@ -18,7 +18,10 @@ def problems(code: str) -> list[str]:
         ("import time\n\ntime.sleep(1)", "a wait for a time; wait for a condition"),
         ("from kafka.admin import NewTopic", "NewTopic"),
         ("admin.create_topics([NewTopic('a', 1, 1)])", "NewTopic"),
-        ("KafkaConsumer(bootstrap_servers=cluster.address, value_deserializer=int)", "value_deserializer"),
+        (
+            "KafkaConsumer(bootstrap_servers=cluster.address, value_deserializer=int)",
+            "value_deserializer",
+        ),
         ("from kafkalab import *", "an import of everything"),
         ("while True:\n    poll()", "a loop without an end"),
         ("spark.config('spark.jars.packages', 'x')", "'spark.jars.packages' in a cell"),
