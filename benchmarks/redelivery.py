@@ -23,10 +23,11 @@ from kafka import KafkaAdminClient
 from rich.console import Console
 from rich.table import Table
 
+from grading.define.place import find
 from kafkalab import Cluster, quick, wait_until
 from kafkalab.places import offer_programs
 
-offer_programs()
+offer_programs(find("lab05").student)
 
 from delivery import Program, Run, difference  # noqa: E402
 

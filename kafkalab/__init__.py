@@ -12,21 +12,21 @@ from kafkalab.clients import arriving
 
 # Each name is fetched when it is first asked for: importing the package costs nothing.
 _WHERE = {
-    "Cluster": "kafkalab.cluster",
+    "Cluster": "kafkalab.cluster.cluster",
     "CourseError": "kafkalab.errors",
-    "Ledger": "kafkalab.ledger",
-    "Prediction": "kafkalab.prediction",
-    "read_topic": "kafkalab.spark",
-    "spark_session": "kafkalab.spark",
+    "Ledger": "kafkalab.evidence.ledger",
+    "Prediction": "kafkalab.notebook.prediction",
+    "read_topic": "kafkalab.spark.session",
+    "spark_session": "kafkalab.spark.session",
     "WaitTimeout": "kafkalab.wait",
-    "Watch": "kafkalab.watch",
+    "Watch": "kafkalab.evidence.watch",
     "wait_until": "kafkalab.wait",
 }
 _MODULES = {
-    "charts": "kafkalab.charts",
+    "charts": "kafkalab.draw.charts",
     "clients": "kafkalab.clients",
-    "diagrams": "kafkalab.diagrams",
-    "panel": "kafkalab.panel",
+    "diagrams": "kafkalab.draw.diagrams",
+    "panel": "kafkalab.notebook.panel",
     "quick": "kafkalab.clients.quick",
 }
 

@@ -70,7 +70,7 @@ def name_the_step_that_failed() -> None:
 
 
 def _why(addresses: str) -> str:
-    from kafkalab import wire  # it imports kafka, which may be about to be imported
+    from kafkalab.cluster import wire  # it imports kafka, which may be about to be imported
 
     try:
         return f"A moment later a broker answered at {wire.answering(addresses, PATIENCE)}."
