@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kafkalab import tables
 from kafkalab.clients import bootstrapping, joining, routing, sending
 
-UNREPORTED = "not reported, as far as we know"
+UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
 
 
@@ -42,7 +42,7 @@ class Mends(tuple[Mend, ...]):
         return tables.html("Faults of kafka-python 3.0.12 that the course mends", head, rows)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{mend.client}: {mend.fault} ({mend.reported})" for mend in self)
+        return "\n".join(f"{mend.client}: {mend.fault} {mend.reported}" for mend in self)
 
 
 MENDS = Mends(
@@ -50,7 +50,7 @@ MENDS = Mends(
         Mend(
             "every client",
             "One silent broker among several addresses can use up the whole time of the bootstrap.",
-            f"{ISSUES}2284, closed; the fault is back in 3.0",
+            f"{ISSUES}2284 (closed; 3.0.12 does it again)",
             bootstrapping.ask_each_address,
         ),
         Mend(
@@ -68,7 +68,7 @@ MENDS = Mends(
         Mend(
             "producer",
             "While a connection is being made, it looks again without a pause, on one core.",
-            f"{ISSUES}1907, closed; the fault is back in 3.0",
+            f"{ISSUES}1907 (closed; 3.0.12 does it again)",
             sending.wait_for_connections,
         ),
         Mend(

@@ -239,5 +239,5 @@ def test_the_list_can_be_read() -> None:
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)
-        assert mend.reported.startswith(("https://github.com/dpkp/kafka-python/", "not reported"))
+        assert mend.reported.startswith(("https://github.com/dpkp/kafka-python/", "Not reported"))
     assert "<table" in clients.MENDS._repr_html_()
