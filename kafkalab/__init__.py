@@ -1,6 +1,6 @@
 """What the lessons import: clusters, the ledger, Spark and charts.
 
-Importing it also mends faults of kafka-python: `kafkalab.clients.mends` names them.
+Importing it also mends faults of kafka-python: `kafkalab.clients.MENDS` names them.
 """
 
 from __future__ import annotations
