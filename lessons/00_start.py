@@ -303,8 +303,13 @@ assert "does not answer as a Kafka broker" in misunderstood
 clients.MENDS
 
 # %% [markdown]
-# At work you have kafka-python without the mends, and without `quick`. The same lines then make a
-# program of their own:
+# At work you have kafka-python without the mends, and without `quick`, which is no more than this:
+
+# %%
+quick.producer
+
+# %% [markdown]
+# So the same lines make a program of their own.
 
 # %%
 program = """
