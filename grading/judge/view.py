@@ -159,6 +159,11 @@ class ClusterView:
         self._absent.clear()
         self.seen = {}
 
+    def close(self) -> None:
+        """Close the consumers that were opened to read logs."""
+        while self._readers:
+            self._readers.popitem()[1].close()
+
     def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
         """The consumer that reads logs; kept, since an old one knows the cluster already."""
         from kafka import KafkaConsumer
