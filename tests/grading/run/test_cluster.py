@@ -32,9 +32,8 @@ def cluster():
 def topic(cluster, request):
     """A topic of the test's own, with three partitions."""
     name = f"t-{abs(hash(request.node.name)) % 10**8}"
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {name: {"num_partitions": 3, "replication_factor": 3}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({name: {"num_partitions": 3, "replication_factor": 3}})
     cluster.wait_for_topic(name)
     yield name
     sweep(cluster, name)
@@ -179,9 +178,8 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         path = lease.take()
         first = lease.cluster
         assert first.broker_configs(0)["log.retention.ms"].value == "777000"
-        KafkaAdminClient(bootstrap_servers=first.address, **quick.admin).create_topics(
-            ["left-over"]
-        )
+        with KafkaAdminClient(bootstrap_servers=first.address, **quick.admin) as admin:
+            admin.create_topics(["left-over"])
         first.wait_for_topic("left-over")
         lease.give_back()
         assert lease.take() == path
@@ -190,9 +188,8 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         lease.take()
         assert lease.cluster is not first
         change = ConfigResource(ConfigResourceType.BROKER, "0", {"log.retention.ms": "1"})
-        KafkaAdminClient(bootstrap_servers=lease.cluster.address, **quick.admin).alter_configs(
-            [change]
-        )
+        with KafkaAdminClient(bootstrap_servers=lease.cluster.address, **quick.admin) as admin:
+            admin.alter_configs([change])
         lease.cluster.wait_for_setting("log.retention.ms", "1")
         lease.give_back()
         assert lease.cluster is None, "the next student would have it too"

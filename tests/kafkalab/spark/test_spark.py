@@ -249,9 +249,8 @@ def cluster():
 @pytest.mark.spark
 @pytest.mark.cluster
 def test_a_topic_is_read_from_end_to_end(cluster):
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"rides": {"num_partitions": 3, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"rides": {"num_partitions": 3, "replication_factor": 1}})
     cluster.wait_for_topic("rides")
     producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     for number in range(100):
@@ -276,9 +275,8 @@ def test_aborted_records_are_left_out_on_demand_and_markers_do_not_delay(cluster
         transactional_id="orders",
         **quick.producer,
     )
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"orders": {"num_partitions": 1, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"orders": {"num_partitions": 1, "replication_factor": 1}})
     cluster.wait_for_topic("orders")
     producer.init_transactions()
     for end in (producer.commit_transaction, producer.abort_transaction):
@@ -323,9 +321,8 @@ def test_a_ledger_becomes_a_frame(cluster):
     from kafkalab import clients
     from kafkalab.evidence.ledger import Ledger
 
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"trips": {"num_partitions": 1, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"trips": {"num_partitions": 1, "replication_factor": 1}})
     cluster.wait_for_topic("trips")
     producer, ledger, session = (
         KafkaProducer(bootstrap_servers=cluster.address, **quick.producer),
