@@ -17,7 +17,14 @@ import pytest
 
 from kafkalab import aot, driver, jars, spark
 from kafkalab.errors import CourseError
+from kafkalab.spark_lease import POOL
 from kafkalab.wait import wait_until
+
+
+@pytest.fixture(autouse=True)
+def cold(monkeypatch):
+    """As a reader's session is."""
+    monkeypatch.delenv(POOL, raising=False)
 
 
 @pytest.fixture(scope="module")
