@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkalab.driver import Key
 from kafkalab.errors import CourseError
-from kafkalab.wait import wait_until
+from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -28,7 +28,8 @@ ENDS_WITHIN = 20
 FULLEST = 0.5  # of the heap, after a collection
 THREAD = re.compile(r"Thread\[#(\d+),([^,]*)")
 # A Spark query that runs for ever, a task, and a call that Python made and did not wait for.
-WORKING = ("stream execution thread", "Executor task launch worker", "Thread-")
+TASK = "Executor task launch worker"
+WORKING = ("stream execution thread", TASK, "Thread-")
 
 
 @contextlib.contextmanager
@@ -78,6 +79,7 @@ class Cleaner:
                 lambda: self._is_at_rest(gateway),
                 timeout=ENDS_WITHIN,
                 what="the end of what the last notebook began in Spark",
+                seen=lambda: self._working(gateway),
             )
             jvm = gateway.jvm
             spark = jvm.org.apache.spark
@@ -97,18 +99,28 @@ class Cleaner:
             self._measure(gateway)
 
     def _is_at_rest(self, gateway: JavaGateway) -> bool:
-        """Whether no context is there and nothing runs. Stops a context, also one that comes late:
+        """Whether no context is there and nothing runs. Ends a context, also one that comes late:
         the notebook may have been killed while it was made.
         """
         context = _scala(gateway, "SparkContext").getActive()
         if context.isDefined():
+            # The end of a context does not end its tasks.
+            context.get().cancelAllJobs()
+            with contextlib.suppress(WaitTimeout):
+                wait_until(
+                    lambda: TASK not in " ".join(self._working(gateway)), timeout=5, what="tasks"
+                )
             context.get().stop()
+        return not self._working(gateway)
+
+    def _working(self, gateway: JavaGateway) -> list[str]:
+        """The threads that work for a notebook."""
         own = gateway.jvm.java.lang.Thread.currentThread().threadId()
-        return not any(
-            name.startswith(WORKING)
+        return [
+            name
             for number, name in _threads(gateway)
-            if number not in self._threads and number != own
-        )
+            if number not in self._threads and number != own and name.startswith(WORKING)
+        ]
 
     def _forget_objects(self, gateway: JavaGateway) -> None:
         """Drop what Java keeps for Python: a kernel that was killed did not let go of it."""

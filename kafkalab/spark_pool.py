@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import math
 import os
 import shutil
@@ -26,6 +27,8 @@ from kafkalab.errors import CourseError
 from kafkalab.spark_cleaning import Cleaner
 from kafkalab.spark_lease import KIND, POOL, WORN, kind_of
 from kafkalab.wait import wait_until
+
+logger = logging.getLogger(__name__)
 
 MASTER = "local[2]"
 AT_MOST = 2
@@ -99,19 +102,21 @@ class SparkPool:
         """The life of one process. Where it fails, the next kernel that asks gets another."""
         from py4j.protocol import Py4JError
 
-        passing = contextlib.suppress(CourseError, Py4JError, OSError)
-        with contextlib.ExitStack() as at_end, self._announced(number), passing:
-            driver = Driver(MASTER, local=True, environment=self._environment)
-            at_end.callback(driver.stop)
-            cleaner = Cleaner(driver.key())
-            for use in range(1, self.uses + 1):
-                room = driver.folder / f"notebook-{use}"
-                room.mkdir()
-                cleaner.prepare(room)
-                if not self._lend(number, driver, room) or use == self.uses:
-                    return
-                cleaner.clean()
-                shutil.rmtree(room, ignore_errors=True)
+        with contextlib.ExitStack() as at_end, self._announced(number):
+            try:
+                driver = Driver(MASTER, local=True, environment=self._environment)
+                at_end.callback(driver.stop)
+                cleaner = Cleaner(driver.key())
+                for use in range(1, self.uses + 1):
+                    room = driver.folder / f"notebook-{use}"
+                    room.mkdir()
+                    cleaner.prepare(room)
+                    if not self._lend(number, driver, room) or use == self.uses:
+                        return
+                    cleaner.clean()
+                    shutil.rmtree(room, ignore_errors=True)
+            except (CourseError, Py4JError, OSError) as why:
+                logger.warning("A Java process is not used again: %s", why)
 
     @contextlib.contextmanager
     def _announced(self, number: int) -> Iterator[None]:

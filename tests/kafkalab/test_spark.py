@@ -21,10 +21,12 @@ from kafkalab.spark_lease import POOL
 from kafkalab.wait import wait_until
 
 
-@pytest.fixture(autouse=True)
-def cold(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def cold():
     """As a reader's session is."""
-    monkeypatch.delenv(POOL, raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(POOL, raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
