@@ -18,7 +18,8 @@ import time
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import Cluster, aot
+from kafkalab import Cluster
+from kafkalab.java import aot
 
 
 def measure(profile: str, engine: str) -> tuple[float, float]:

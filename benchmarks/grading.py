@@ -17,12 +17,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grading import definition, master
-from grading.intake import Submission
-from grading.record import Store
-from grading.run import Batch, overhead, plan
-from grading.seed import course_secret
-from grading.verify import handed_in
+from grading.define import definition, master
+from grading.define.seed import course_secret
+from grading.handin.intake import Submission
+from grading.keep.record import Store
+from grading.prove.verify import handed_in
+from grading.run.batch import Batch, overhead, plan
 
 BUDGET = 1.5  # seconds
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from grading import definition, master
-from tools import execute
-from tools.build import Course
+from authoring import execute, rules
+from authoring.build import Course
+from grading.define import definition, master
 
 # Seconds: the first lesson is where a learner decides whether to stay.
 BUDGETS = {"00_start": 30}
-BUDGET = {"notebooks": 60, "labs": 90}
+BUDGET = {"lesson": 60, "lab": 90}
 
 
 def main() -> None:
@@ -33,27 +33,28 @@ def main() -> None:
     table = Table("notebook", "least s", "most s", "budget s")
     late = []
     for source in course.sources():
-        number, kind = source.stem.partition("_")[0], source.parent.name
-        if options.numbers and number not in options.numbers:
+        script = course.script(source)
+        name = rules.name(script)
+        if options.numbers and name.partition("_")[0] not in options.numbers:
             continue
-        lab = definition.load(source.stem) if kind == "labs" else None
+        lab = definition.load(name) if rules.is_lab(script) else None
         text = master.short_text(lab) if lab else source.read_text("utf-8")
         seconds = []
         for _ in range(options.runs):
             with tempfile.TemporaryDirectory() as folder:
                 outcome = execute.run(
-                    course.script(source),
+                    script,
                     text,
                     Path(folder),
                     folder=Path(folder) / "work" if lab else course.root / "notebooks",
                 )
             if not outcome.passed:
-                sys.exit(f"{source.stem}: {outcome.problem}")
+                sys.exit(f"{name}: {outcome.problem}")
             seconds.append(outcome.seconds)
-        budget = BUDGETS.get(source.stem, BUDGET[kind])
-        table.add_row(source.stem, f"{min(seconds):.1f}", f"{max(seconds):.1f}", str(budget))
+        budget = BUDGETS.get(name, BUDGET["lab" if lab else "lesson"])
+        table.add_row(name, f"{min(seconds):.1f}", f"{max(seconds):.1f}", str(budget))
         if min(seconds) > budget:
-            late.append(source.stem)
+            late.append(name)
     Console().print(table)
     if late:
         sys.exit(f"over the budget: {', '.join(late)}")

@@ -33,7 +33,7 @@ from jupyter_client import BlockingKernelClient
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import aot
+from kafkalab.java import aot
 from kafkalab.wait import wait_until
 
 BUDGET = 2_000  # MB of a million bytes

@@ -22,10 +22,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from grading.define.place import find
 from kafkalab import Cluster, clients, wait_until
 from kafkalab.places import offer_programs
 
-offer_programs()
+offer_programs(find("lab05").student)
 
 from delivery import Program, Run, difference  # noqa: E402
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import aot
-from kafkalab.driver import connectors
-from kafkalab.java import java
+from kafkalab.java import aot
+from kafkalab.java.runtime import java
+from kafkalab.spark.driver import connectors
 
 AIM = 0.6
 
@@ -44,7 +44,7 @@ spark.stop()
 COURSE = """
 import json, time
 began = time.perf_counter()
-from kafkalab.spark import spark_session
+from kafkalab import spark_session
 spark = spark_session()
 """
 

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import running
+from kafkalab.cluster import inventory
+from kafkalab.cluster.inventory import Running
 from kafkalab.errors import CourseError
-from kafkalab.running import Running
 
 Engine = Annotated[
     Literal["process", "docker"] | None,
@@ -26,11 +26,11 @@ def up(
     json: AsJson = False,
 ) -> None:
     """Start a cluster that runs until `./course down`."""
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
     cluster = Cluster.start(profile, engine=engine)
     cluster.keep()
-    chosen = running.choose(number=cluster.slot.number)
+    chosen = inventory.choose(number=cluster.slot.number)
     if json:
         print(json_format.dumps(_facts(chosen), indent=1))
         return
@@ -52,13 +52,13 @@ def down(
     """Stop the clusters that `./course up` started, and forget their data."""
     found = [
         cluster
-        for cluster in running.clusters()
+        for cluster in inventory.clusters()
         if profile in (None, cluster.profile) and slot in (None, cluster.slot)
     ]
     # One that nobody holds any more is a leftover, whoever started it.
     chosen = [c for c in found if all or slot is not None or c.kept or not c.held]
     for cluster in chosen:
-        running.end(cluster)
+        inventory.end(cluster)
         print(f"Ended {cluster.profile} in slot {cluster.slot}.")
     if not chosen:
         if found:
@@ -72,7 +72,7 @@ def down(
 
 def status(json: AsJson = False) -> None:
     """Show the clusters that run on this machine."""
-    found = running.clusters()
+    found = inventory.clusters()
     if json:
         print(json_format.dumps([_facts(cluster) for cluster in found], indent=1))
         return
@@ -101,9 +101,9 @@ def logs(
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many.")] = 50,
 ) -> None:
     """Show the last lines that a node of a running cluster wrote."""
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
-    cluster = Cluster.attach(running.choose(number=slot).record)
+    cluster = Cluster.attach(inventory.choose(number=slot).record)
     print(cluster.logs(int(node) if node.isdigit() else node, lines))
 
 
@@ -123,7 +123,7 @@ def _facts(cluster: Running) -> dict[str, object]:
 
 def _nodes(cluster: Running) -> list[tuple[str, str, str]]:
     """Name, state and address of each service; none for a leftover or a cluster about to start."""
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
     try:
         attached = Cluster.attach(cluster.record)

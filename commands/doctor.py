@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from kafkalab import doctor as examination
-from kafkalab import listeners
+from kafkalab.setup import doctor as examination
+from kafkalab.setup import listeners
 
 MARKS = {"good": "[green]ok  [/]", "note": "[yellow]note[/]", "bad": "[red]bad [/]"}
 

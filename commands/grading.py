@@ -14,15 +14,15 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from grading import definition
-from grading.definition import Definition
-from grading.lightly import without_web_grammar
-from grading.outcome import IN_WORDS, OURS, Outcome
+from grading.define import definition
+from grading.define.definition import Definition
+from grading.judge.outcome import IN_WORDS, OURS, Outcome
+from grading.run.quick_import import without_web_grammar
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
-    from grading.record import Record
-    from grading.run import Progress
+    from grading.keep.record import Record
+    from grading.run.batch import Progress
 
 without_web_grammar()
 
@@ -43,7 +43,7 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="Your notebook.")], engine: EngineName = None
 ) -> None:
     """Check your own lab as it will be graded: a fresh kernel, the public checks, a hint."""
-    from grading import own
+    from grading.practice import own_check as own
 
     _choose(engine)
     console = Console(soft_wrap=True)
@@ -77,11 +77,11 @@ def grade(
 
     Exit code 3 if a fault of the grader left a hand-in without points.
     """
-    from grading import report
-    from grading.intake import collect
-    from grading.record import Store
-    from grading.run import Batch, plan
-    from grading.seed import course_secret
+    from grading.define.seed import course_secret
+    from grading.handin.intake import collect
+    from grading.keep import report
+    from grading.keep.record import Store
+    from grading.run.batch import Batch, plan
 
     _choose(engine)
     graded = definition.load(lab)
@@ -120,7 +120,7 @@ def verify(
     checks that it names, and beyond them only those that it says may fail as well; every check is
     failed by some wrong answer.
     """
-    from grading.verify import verify as prove
+    from grading.prove.verify import verify as prove
 
     _choose(engine)
     proven = definition.load(lab)
@@ -149,8 +149,8 @@ def verify(
 
 def report(lab: LabName, out: Out = COURSE) -> None:
     """Write the pages of students and the class table from the records."""
-    from grading import report as pages
-    from grading.record import Store
+    from grading.keep import report as pages
+    from grading.keep.record import Store
 
     graded = definition.load(lab)
     store = Store(out, graded.name)
@@ -188,7 +188,7 @@ class Board:
 
 
 def _line(record: "Record") -> str:
-    from grading.run import overhead
+    from grading.run.batch import overhead
 
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
     points = f"{_number(record.reached)} of {_number(record.full)}"

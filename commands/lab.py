@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from kafkalab import aot, copies, jars, kernel
 from kafkalab.errors import CourseError
+from kafkalab.java import aot, jars
 from kafkalab.places import repository
+from kafkalab.setup import copies, kernel
 
 FIRST = Path("notebooks", "00_start.ipynb")
 PORT = 8888

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from authoring import execute
+from authoring.build import Course
+from authoring.execute import Outcome
+from authoring.percent import BadScript
 from kafkalab.errors import CourseError
-from tools import execute
-from tools.build import Course
-from tools.execute import Outcome
-from tools.percent import BadScript
 
 OUTPUT = Path("build", "run")
 
@@ -91,11 +91,9 @@ def run(
 
 def chosen(course: Course, names: list[str]) -> list[Path]:
     """The scripts of the lessons with these numbers or names, in the order of the course."""
-    sources = [source for source in course.sources() if source.parent.name == "notebooks"]
+    sources = course.lessons()
     if not sources:
-        raise CourseError(
-            "There is no lesson to run.", "lessons/notebooks holds no script.", "Write one."
-        )
+        raise CourseError("There is no lesson to run.", "lessons/ holds no script.", "Write one.")
     for name in names:
         if not any(name in (source.stem, source.stem.partition("_")[0]) for source in sources):
             known = ", ".join(source.stem for source in sources)

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from kafkalab import aot, bundle, jars, places
-from kafkalab.java import java
+from kafkalab import places
+from kafkalab.java import aot, bundle, jars
+from kafkalab.java.runtime import java
 
 
 def setup(

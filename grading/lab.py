@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
-from grading import checks, definition, seed
-from grading.checks import Result, Unseen
-from grading.definition import NO_CLUSTER
-from grading.doors import CellState, Doors
-from grading.show import Verdict
-from grading.view import ClusterView
+from grading.define import definition, seed
+from grading.define.definition import NO_CLUSTER
+from grading.judge import checks
+from grading.judge.checks import Result, Unseen
+from grading.judge.view import ClusterView
+from grading.judge.visible import CellState, Doors
+from grading.practice.show import Verdict
 from kafkalab.errors import CourseError
-from kafkalab.places import offer_programs, repository
-from kafkalab.whole import write_whole
+from kafkalab.files import write_whole
+from kafkalab.places import offer_programs
 
 if TYPE_CHECKING:
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
 SEED = "KAFKALAB_LAB_SEED"
 """Set by the grader in its own first cell: the seed of the student whose notebook runs."""
@@ -41,15 +42,15 @@ class Lab:
         self.name = lab.name
         self.cluster = cluster
         self.p = seed.parameters(lab.make, seed_text)
-        self.data: Path = repository() / "labs" / "data"
-        offer_programs()
+        self.data: Path = lab.place.student / "data"
+        offer_programs(lab.place.student)
         self._definition = lab
         self._seed = seed_text
         self._is_graded = SEED in os.environ
         self._notebook = OwnNotebook()
         self._beside = None
         if lab.faults and not self._is_graded:
-            from grading.beside import Beside
+            from grading.faults.injection import Beside
 
             self._beside = Beside(lab, cluster, self.p)
 
@@ -63,11 +64,11 @@ class Lab:
         seed_text = os.environ.get(SEED) or seed.practice_seed(lab.name, student)
         cluster = None
         if lab.profile != NO_CLUSTER:
-            from kafkalab.cluster import Cluster
+            from kafkalab.cluster.cluster import Cluster
 
             cluster = Cluster.start(lab.profile, settings=lab.settings, gateway=lab.gateway)
             if SEED not in os.environ:
-                from grading.sweep import sweep
+                from grading.run.sweep import sweep
 
                 sweep(cluster, seed.Draw(seed_text).tag)
         return cls(lab, seed_text, cluster)

@@ -7,17 +7,22 @@ from typing import Any
 
 # Each name is fetched when it is first asked for: importing the package costs nothing.
 _WHERE = {
-    "Cluster": "kafkalab.cluster",
+    "Cluster": "kafkalab.cluster.cluster",
     "CourseError": "kafkalab.errors",
-    "Ledger": "kafkalab.ledger",
-    "Prediction": "kafkalab.prediction",
-    "read_topic": "kafkalab.spark",
-    "spark_session": "kafkalab.spark",
+    "Ledger": "kafkalab.evidence.ledger",
+    "Prediction": "kafkalab.notebook.prediction",
+    "read_topic": "kafkalab.spark.session",
+    "spark_session": "kafkalab.spark.session",
     "WaitTimeout": "kafkalab.wait",
-    "Watch": "kafkalab.watch",
+    "Watch": "kafkalab.evidence.watch",
     "wait_until": "kafkalab.wait",
 }
-_MODULES = {"charts", "clients", "diagrams", "panel"}
+_MODULES = {
+    "charts": "kafkalab.draw.charts",
+    "clients": "kafkalab.clients",
+    "diagrams": "kafkalab.draw.diagrams",
+    "panel": "kafkalab.notebook.panel",
+}
 
 __all__ = sorted([*_WHERE, *_MODULES])
 
@@ -26,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
     if name in _MODULES:
-        return importlib.import_module(f"kafkalab.{name}")
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'kafkalab' has no attribute {name!r}")
 
 

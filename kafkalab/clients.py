@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.errors import KafkaError
 
-from kafkalab import wire
+from kafkalab.cluster import wire
 from kafkalab.wait import WaitTimeout
 
 if TYPE_CHECKING:
     from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
     from kafka.consumer.fetcher import ConsumerRecord
 
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
 Client = TypeVar("Client")
 

@@ -21,14 +21,13 @@ def repository() -> Path:
     return Path(__file__).resolve().parent.parent
 
 
-def offer_programs() -> None:
-    """Let Python find what labs run (labs/delivery), wherever a notebook was copied to.
+def offer_programs(folder: Path) -> None:
+    """Let Python find the packages in this folder, wherever the notebook that runs them lies.
 
     A copy beside the notebook goes before it: the learner may have changed that one.
     """
-    folder = str(repository() / "labs")
-    if folder not in sys.path:
-        sys.path.append(folder)
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 def cache() -> Path:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kafkalab.compose import Description
+from kafkalab.engine.compose import Description
+from kafkalab.engine.slot import Slot
 from kafkalab.errors import CourseError
 from kafkalab.gateway.routes import Route
-from kafkalab.slot import Slot
 
 ENGINES = {
     "process": ("kafkalab.engine.process", "ProcessEngine"),

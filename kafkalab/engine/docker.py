@@ -11,8 +11,8 @@ from pathlib import Path
 from python_on_whales import DockerClient
 
 from kafkalab import places
-from kafkalab.compose import Service, setting_variable
 from kafkalab.engine import ToolResult, docker_files, tools
+from kafkalab.engine.compose import Service, setting_variable
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
 from kafkalab.engine.docker_owned import (

@@ -9,9 +9,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafkalab import aot
-from kafkalab.jars import jars
-from kafkalab.java import java
+from kafkalab.java import aot
+from kafkalab.java.jars import jars
+from kafkalab.java.runtime import java
 
 LOGGING = Path(__file__).with_name("log4j2.xml")
 # A small heap and a short life: the simplest collector and the quick compiler start soonest.

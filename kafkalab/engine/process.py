@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psutil
 
-from kafkalab.compose import Service
 from kafkalab.engine import ToolResult, java_command, storage, tools
 from kafkalab.engine import properties as property_files
+from kafkalab.engine.compose import Service
 from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
 from kafkalab.gateway.routes import Route

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from kafkalab.compose import Service, setting_name
+from kafkalab.engine.compose import Service, setting_name
 
 LOOPBACK = "127.0.0.1"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafkalab.compose import Description
-from kafkalab.slot import Slot
+from kafkalab.engine.compose import Description
+from kafkalab.engine.slot import Slot
 
 
 @dataclass(eq=False)

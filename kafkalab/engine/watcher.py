@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafkalab.slot import Slot
+from kafkalab.engine.slot import Slot
 
 DONE = b"done"
 KEEP = b"keep"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafkalab.cluster.segments import HEADER, TRANSACTIONAL
 from kafkalab.gateway.framing import (
     LENGTH,
     PRODUCE,
@@ -19,7 +20,6 @@ from kafkalab.gateway.framing import (
     string,
     varint,
 )
-from kafkalab.segments import HEADER, TRANSACTIONAL
 
 # From here on a topic is written as its id.
 PRODUCE_BY_ID = 13

@@ -7,7 +7,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from commands import cluster as verbs
-from kafkalab import Cluster, CourseError, running
+from kafkalab import Cluster, CourseError
+from kafkalab.cluster import inventory
 
 APP = typer.Typer()
 for verb in (verbs.up, verbs.down, verbs.status, verbs.logs):
@@ -44,7 +45,7 @@ def test_down_spares_a_cluster_that_somebody_uses() -> None:
     with Cluster.start("single", engine="process") as cluster:
         slot = cluster.slot.number
         # Another run of the tests may have one, and commands are for all clusters of this user.
-        if [c.slot for c in running.clusters() if c.profile == "single"] == [slot]:
+        if [c.slot for c in inventory.clusters() if c.profile == "single"] == [slot]:
             refused = course("down", "single")
             assert isinstance(refused.exception, CourseError)
             assert "belongs to process" in str(refused.exception)

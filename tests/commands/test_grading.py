@@ -2,17 +2,14 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from commands import app
-from grading import definition
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "grading"))
-from tiny import write_course
+from grading.define import place
+from tests.grading.tiny import write_course
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +19,14 @@ def course(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def solved(course):
-    from tools.build import solution_notebook
+    from authoring.build import solution_notebook
 
     return solution_notebook("lab90", course)
 
 
 @pytest.fixture(autouse=True)
 def _at_home(course, monkeypatch):
-    monkeypatch.setattr(definition, "repository", lambda: course)
+    monkeypatch.setattr(place, "repository", lambda: course)
 
 
 def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
@@ -101,8 +98,8 @@ def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatc
     assert "lab90_tiny is proven: 4 checks in 4 runs." in capsys.readouterr().out
     wrong = tmp_path / "wrong"
     shutil.copytree(course, wrong)
-    (wrong / "grading" / "labs" / "lab90" / "wrong" / "1_triple.toml").unlink()
-    monkeypatch.setattr(definition, "repository", lambda: wrong)
+    (wrong / "grading" / "labs" / "90_tiny" / "wrong" / "1_triple.toml").unlink()
+    monkeypatch.setattr(place, "repository", lambda: wrong)
     assert app.main(["verify", "90"]) == 1
     assert "no wrong answer fails doubled" in capsys.readouterr().out
 
@@ -111,9 +108,9 @@ def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatc
 def test_a_fault_of_a_check_has_its_own_exit_code(course, solved, tmp_path, monkeypatch, capsys):
     broken = tmp_path / "broken"
     shutil.copytree(course, broken)
-    checks = broken / "grading" / "labs" / "lab90" / "checks.py"
+    checks = broken / "labs" / "90_tiny" / "checks.py"
     checks.write_text(checks.read_text().replace("2 * x.p.number", "2 * x.p.nothing"))
-    monkeypatch.setattr(definition, "repository", lambda: broken)
+    monkeypatch.setattr(place, "repository", lambda: broken)
     path = tmp_path / "anna.ipynb"
     nbformat.write(solved, path)
     out = ["--out", str(tmp_path / "grades")]

@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from authoring.build import Course
+from authoring.contents import TABLE_BEGIN, TABLE_END
 from commands import lessons
-from tools.build import Course
-from tools.contents import TABLE_BEGIN, TABLE_END
 
 APP = typer.Typer()
 APP.command()(lessons.build)
@@ -33,8 +33,8 @@ assert os.environ["KAFKALAB_ENGINE"] == engine
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     files = {
-        "lessons/notebooks/00_bad.py": LESSON.format(number="00", mark=""),
-        "lessons/notebooks/01_good.py": LESSON.format(number="01", mark=' tags=["parameters"]'),
+        "lessons/00_bad.py": LESSON.format(number="00", mark=""),
+        "lessons/01_good.py": LESSON.format(number="01", mark=' tags=["parameters"]'),
         "lessons/outline.md": "# Outline\n",
         "README.md": f"{TABLE_BEGIN}\n{TABLE_END}\n",
     }
@@ -52,13 +52,13 @@ def call(*arguments: str):
 def test_build_names_every_mistake_and_writes_nothing(course: Course) -> None:
     result = call("build")
     assert result.exit_code == 1
-    assert "lessons/notebooks/00_bad.py:1: no parameters cell" in result.stderr
+    assert "lessons/00_bad.py:1: no parameters cell" in result.stderr
     assert "1 to mend." in result.stderr
     assert not (course.root / "notebooks").exists()
 
 
 def test_build_writes_and_check_says_what_differs(course: Course) -> None:
-    (course.root / "lessons" / "notebooks" / "00_bad.py").unlink()
+    (course.root / "lessons" / "00_bad.py").unlink()
     first = call("build", "--check")
     assert first.exit_code == 1
     assert "notebooks/01_good.ipynb:1: is missing" in first.stderr
@@ -76,7 +76,7 @@ def test_run_goes_on_after_a_failure_and_says_where(
     assert result.exit_code == 1
     bad, good = json.loads(result.stdout)
     assert (bad["lesson"], bad["passed"]) == ("00_bad", False)
-    assert bad["problem"].startswith("lessons/notebooks/00_bad.py:1: no parameters cell")
+    assert bad["problem"].startswith("lessons/00_bad.py:1: no parameters cell")
     assert (good["lesson"], good["passed"]) == ("01_good", True)  # so the kernel knew the engine
     assert Path(good["page"]).exists()
     assert "failed 00_bad" in result.stderr

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from commands import app
-from kafkalab import aot, jars
+from kafkalab.java import aot, jars
 
 
 def course(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,21 +1,19 @@
 """A course with one tiny lab that needs no cluster, and a way to hand in for it."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from grading import definition
-from grading.attempt import Attempt, Attempted, Job
-from grading.definition import Definition
-from grading.lightly import without_web_grammar
-from grading.weave import HandedIn, as_handed_in
+from grading.define import definition
+from grading.define.definition import Definition
+from grading.handin.weave import HandedIn, as_handed_in
+from grading.run.attempt import Attempt, Attempted, Job
+from grading.run.quick_import import without_web_grammar
 
 without_web_grammar()
 
-sys.path.insert(0, str(Path(__file__).parent))
-from tiny import NAME, write_course  # noqa: E402
+from tests.grading.tiny import NAME, write_course  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -31,14 +29,14 @@ def tiny(course) -> Definition:
 
 @pytest.fixture(scope="session")
 def blank(course):
-    from tools.build import student_notebook
+    from authoring.build import student_notebook
 
     return student_notebook(NAME, course)
 
 
 @pytest.fixture(scope="session")
 def solved(course):
-    from tools.build import solution_notebook
+    from authoring.build import solution_notebook
 
     return solution_notebook(NAME, course)
 

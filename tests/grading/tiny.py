@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from grading.define.place import Place
+
 NAME = "lab90_tiny"
 MASTER = """\
 # %% [markdown]
@@ -16,7 +18,7 @@ count = 3
 import os
 from pathlib import Path
 
-from grading import definition, seed
+from grading.define import definition, seed
 
 lab = definition.load("lab90_tiny", Path(ROOT))
 p = seed.parameters(lab.make, os.environ["KAFKALAB_LAB_SEED"])
@@ -93,7 +95,7 @@ def make(rng):
     return {"number": rng.randrange(10, 1000), "name": rng.name("tiny")}
 """
 CHECKS = """\
-from grading.checks import check, equal
+from grading.judge.checks import check, equal
 
 @check(1, points=2, title="The number is doubled")
 def doubled(x):
@@ -111,7 +113,7 @@ def name_said(x):
     yield equal("said", x.value("said"), x.p.name)
 """
 HIDDEN = """\
-from grading.checks import check, equal
+from grading.judge.checks import check, equal
 
 @check(2, points=2, title="Any word is reversed", needs="words_reversed")
 def any_word_reversed(x):
@@ -150,16 +152,15 @@ answer = 'said = "somebody"'
 
 def write_course(root: Path) -> Path:
     """A folder of a course that holds the tiny lab."""
-    labs = root / "lessons" / "labs"
-    folder = root / "grading" / "labs" / "lab90"
-    for place in (labs, folder / "wrong"):
-        place.mkdir(parents=True)
-    (labs / f"{NAME}.py").write_text(MASTER.replace("ROOT", repr(str(root))))
-    (folder / "lab.toml").write_text(TOML)
-    (folder / "parameters.py").write_text(PARAMETERS)
-    (folder / "checks.py").write_text(CHECKS)
-    (folder / "hidden.py").write_text(HIDDEN)
-    (folder / "hints.md").write_text(HINTS)
+    place = Place(root, "90_tiny")
+    for folder in (place.student, place.teacher / "wrong"):
+        folder.mkdir(parents=True)
+    place.master.write_text(MASTER.replace("ROOT", repr(str(root))))
+    (place.student / "lab.toml").write_text(TOML)
+    (place.student / "parameters.py").write_text(PARAMETERS)
+    (place.student / "checks.py").write_text(CHECKS)
+    (place.student / "hints.md").write_text(HINTS)
+    (place.teacher / "hidden.py").write_text(HIDDEN)
     for name, text in WRONG.items():
-        (folder / "wrong" / f"{name}.toml").write_text(text)
+        (place.teacher / "wrong" / f"{name}.toml").write_text(text)
     return root

@@ -1,11 +1,6 @@
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-# `drawn` is shared by the tests of this folder only.
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

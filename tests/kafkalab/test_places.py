@@ -31,9 +31,13 @@ def test_the_repository_holds_the_compose_file():
 def test_programs_of_labs_are_found_after_those_of_the_reader(tmp_path):
     (tmp_path / "delivery").mkdir()
     (tmp_path / "delivery" / "__init__.py").write_text("")
-    code = "from kafkalab import places; places.offer_programs(); import delivery; print(delivery)"
+    code = (
+        "from kafkalab import places; "
+        "places.offer_programs(places.repository() / 'labs' / '05_delivery'); "
+        "import delivery; print(delivery)"
+    )
 
-    assert str(places.repository() / "labs" / "delivery") in ask(code).stdout
+    assert str(places.repository() / "labs" / "05_delivery" / "delivery") in ask(code).stdout
     mine = ask(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}")
     assert str(tmp_path) in mine.stdout
 

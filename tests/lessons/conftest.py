@@ -1,8 +1,8 @@
 import pytest
 
-from tools import percent
-from tools.build import Course
-from tools.percent import Script
+from authoring import percent
+from authoring.build import Course
+from authoring.percent import Script
 
 COURSE = Course()
 SOURCES = COURSE.sources()
@@ -13,10 +13,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """`script` is each lesson, lab and template; `lab` each lab: found by glob, never listed."""
     for name, files in (
         ("script", [*SOURCES, *TEMPLATES]),
-        ("lab", [source for source in SOURCES if source.parent.name == "labs"]),
+        ("lab", COURSE.masters()),
     ):
         if name in metafunc.fixturenames:
-            ids = [file.stem for file in files]
+            ids = [file.parent.name if file.name == "lab.py" else file.stem for file in files]
             metafunc.parametrize(name, [read(file) for file in files], ids=ids)
 
 

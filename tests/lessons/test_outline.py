@@ -4,9 +4,9 @@ import ast
 import re
 from collections import Counter
 
-from tools import outline, rules
-from tools.build import Course
-from tools.percent import Script
+from authoring import outline, rules
+from authoring.build import Course
+from authoring.percent import Script
 
 IDS = [
     f"{letter}{number}"
@@ -42,7 +42,7 @@ def test_a_row_names_what_shows_it(course: Course, scripts: list[Script]) -> Non
     """Both ways: a named lesson has the cell, and a tagged cell is named."""
     shown = outline.tags(scripts)
     for row in outline.rows(page(course)):
-        named = [name for name in row.shown if not name.startswith("tests/")]
+        named = [name for name in row.shown if "::" not in name]
         assert named == shown.get(row.id, []), (
             f"lessons/outline.md:{row.line}: {row.id} names {named or 'nothing'}, the tags say "
             f"{shown.get(row.id, 'nothing')}; run ./course build"
@@ -52,7 +52,7 @@ def test_a_row_names_what_shows_it(course: Course, scripts: list[Script]) -> Non
 def test_a_named_test_is_there(course: Course) -> None:
     for row in outline.rows(page(course)):
         for name in row.shown:
-            if name.startswith("tests/"):
+            if "::" in name:
                 file, _, function = name.partition("::")
                 tree = ast.parse((course.root / file).read_text("utf-8"))
                 names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}

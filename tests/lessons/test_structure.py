@@ -11,9 +11,11 @@ from pathlib import Path
 
 import nbformat
 
-from tools import chores, notebooks, rules, solutions, style, words
-from tools.build import Course
-from tools.percent import Problem, Script
+from authoring import chores, notebooks, rules, solutions, style, words
+from authoring.build import Course
+from authoring.percent import Problem, Script
+from grading.define.definition import hints
+from grading.define.place import Place
 
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
@@ -23,8 +25,15 @@ def report(problems: list[Problem]) -> None:
 
 
 def test_the_builder_accepts_it(script: Script, course: Course) -> None:
-    in_its_place = script.path.startswith("lessons/labs/")
-    report(rules.refusals(script, hints=course.hints(rules.name(script)) if in_its_place else None))
+    in_its_place = script.path.endswith("/lab.py")
+    report(
+        rules.refusals(
+            script,
+            hints=set(hints(Place(course.root, Path(script.path).parent.name)))
+            if in_its_place
+            else None,
+        )
+    )
 
 
 def test_it_follows_the_template(script: Script) -> None:
@@ -118,8 +127,7 @@ def test_the_student_sees_no_line_of_a_solution(lab: Script, course: Course) -> 
 
 
 def test_the_student_sees_no_name_of_a_hidden_check(lab: Script, course: Course) -> None:
-    number = rules.name(lab).partition("_")[0]
-    hidden = course.root / "grading" / "labs" / number / "hidden.py"
+    hidden = (course.root / lab.path).with_name("hidden.py")
     assert hidden.exists(), (
         f"{lab.path}:1: no hidden checks; write {hidden.relative_to(course.root)}"
     )

@@ -16,7 +16,8 @@ import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 from commands.lab import options
-from kafkalab import copies, places
+from kafkalab import places
+from kafkalab.setup import copies
 from kafkalab.wait import wait_until
 
 CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")

@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
-from kafkalab import compose, engine, places
-from kafkalab.slot import Slot
+from kafkalab import engine, places
+from kafkalab.engine import compose
+from kafkalab.engine.slot import Slot
 from kafkalab.wait import wait_until
 
 pytestmark = [pytest.mark.docker, pytest.mark.cluster]

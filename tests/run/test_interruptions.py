@@ -12,7 +12,8 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
-from kafkalab import places, slot
+from kafkalab import places
+from kafkalab.engine import slot
 from kafkalab.wait import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from grading import definition, master
-from tools import execute
-from tools.build import Course
+from authoring import execute
+from authoring.build import Course
+from grading.define import definition, master
 
 COURSE = Course()
-LABS = [source for source in COURSE.sources() if source.parent.name == "labs"]
+LABS = COURSE.masters()
 
 
 @pytest.mark.cluster
 @pytest.mark.spark
 @pytest.mark.timeout(execute.LESSON_SECONDS + 60)
-@pytest.mark.parametrize("source", LABS, ids=lambda source: source.stem)
+@pytest.mark.parametrize("source", LABS, ids=lambda source: source.parent.name)
 def test_lab(source: Path, tmp_path: Path) -> None:
     outcome = execute.run(
         COURSE.script(source),
-        master.short_text(definition.load(source.stem)),
+        master.short_text(definition.load(source.parent.name)),
         COURSE.root / "build" / "run",
         folder=tmp_path,
     )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tools import execute
-from tools.build import Course
+from authoring import execute
+from authoring.build import Course
 
 COURSE = Course()
-LESSONS = [source for source in COURSE.sources() if source.parent.name == "notebooks"]
+LESSONS = COURSE.lessons()
 
 
 @pytest.mark.cluster

@@ -12,14 +12,14 @@ from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from kafkalab import slot
-from tools import execute
-from tools.build import Course
+from authoring import execute
+from authoring.build import Course
+from kafkalab.engine import slot
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 
 COURSE = Course()
-LESSONS = [source.stem for source in COURSE.sources() if source.parent.name == "notebooks"]
+LESSONS = [source.stem for source in COURSE.lessons()]
 CELL_SECONDS = 60
 
 

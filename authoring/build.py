@@ -1,0 +1,194 @@
+"""Writes notebooks/ and labs/ from lessons/, and the tables that are made from the scripts.
+
+    python -m authoring.build            write all
+    python -m authoring.build --check    write nothing, say what differs
+
+Always everything, never by file times: they mean nothing after a checkout.
+"""
+
+import argparse
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from nbformat import NotebookNode
+
+from authoring import contents, notebooks, outline, rules
+from authoring.percent import BadScript, Problem, Script
+from grading.define.definition import hints
+from grading.define.place import Place, find
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+COMMAND = "./course build"
+
+
+@dataclass(frozen=True)
+class Course:
+    """The sources and the products of one working tree (the tests build others)."""
+
+    root: Path = REPOSITORY
+
+    def sources(self) -> list[Path]:
+        """All scripts, lessons first, each in the order of its number."""
+        return [*self.lessons(), *self.masters()]
+
+    def lessons(self) -> list[Path]:
+        scripts = sorted((self.root / "lessons").glob("*.py"))
+        return [path for path in scripts if "TEMPLATE" not in path.stem]
+
+    def masters(self) -> list[Path]:
+        """The scripts of labs, each with its solutions."""
+        return sorted((self.root / "grading" / "labs").glob("*/lab.py"))
+
+    def scripts(self) -> list[Script]:
+        """All scripts, accepted; or BadScript with the problems of all of them."""
+        found, problems = [], self._names()
+        for source in self.sources():
+            try:
+                found.append(self.script(source))
+            except BadScript as error:
+                problems += error.problems
+        if problems:
+            raise BadScript(problems)
+        return found
+
+    def _names(self) -> list[Problem]:
+        """Numbers give the order and the links, so each stands in one name."""
+        found: list[Problem] = []
+        seen: dict[tuple[bool, str], str] = {}
+        for source in self.sources():
+            path = source.relative_to(self.root).as_posix()
+            lab = rules.is_lab_path(path)
+            match = re.match(r"(\d\d)_\w+$", source.parent.name if lab else source.stem)
+            if not match:
+                form = "NN_name" if lab else "NN_name.py"
+                kind = "folder" if lab else "file"
+                found.append(
+                    Problem(path, 1, f"a {kind} name without its number", f"call it {form}")
+                )
+            elif (other := seen.setdefault((lab, match[1]), path)) != path:
+                mend = f"{other} has it already: take the next one"
+                found.append(Problem(path, 1, f"the number {match[1]} a second time", mend))
+        return found
+
+    def script(self, source: Path) -> Script:
+        path = source.relative_to(self.root).as_posix()
+        known = (
+            set(hints(Place(self.root, source.parent.name))) if rules.is_lab_path(path) else None
+        )
+        return notebooks.checked(source.read_text("utf-8"), path, known)
+
+    def products(self) -> dict[PurePosixPath, str]:
+        """Every generated file, relative to the root, with its text."""
+        scripts = self.scripts()
+        pages = [contents.page(script) for script in scripts]
+        made = {}
+        for script, page in zip(scripts, pages, strict=True):
+            text = (self.root / script.path).read_text("utf-8")
+            make = notebooks.student_notebook if page.lab else notebooks.solution_notebook
+            notebook = make(text, script.path, contents.navigation(page, pages))
+            made[page.notebook] = notebooks.to_text(notebook)
+        made[contents.CONTENTS] = contents.contents(pages)
+        readme = (self.root / "README.md").read_text("utf-8")
+        made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
+        plan = (self.root / "lessons" / "outline.md").read_text("utf-8")
+        made[PurePosixPath("lessons/outline.md")] = outline.fill(plan, scripts)
+        return made
+
+    def strangers(self, products: dict[PurePosixPath, str]) -> list[PurePosixPath]:
+        """Files in the folders of the products that no source makes."""
+        found = [
+            path.relative_to(self.root)
+            for folder in ("notebooks/*.ipynb", "labs/*/*.ipynb", "labs/*.ipynb")
+            for path in sorted(self.root.glob(folder))
+        ]
+        return [PurePosixPath(path.as_posix()) for path in found if path not in map(Path, products)]
+
+    def differences(self) -> list[Problem]:
+        """What a build would change."""
+        products = self.products()
+        found = []
+        for path, text in products.items():
+            file = self.root / path
+            if not file.exists() or file.read_bytes() != text.encode():
+                state = "differs from" if file.exists() else "is missing; it is made from"
+                found.append(Problem(str(path), 1, f"{state} {_origin(path)}", f"run {COMMAND}"))
+        for path in self.strangers(products):
+            mend = f"run {COMMAND}" if self.is_left_over(path) else "move it to work/"
+            found.append(Problem(str(path), 1, "is made from no script in lessons/", mend))
+        return found
+
+    def is_left_over(self, path: PurePosixPath) -> bool:
+        """Whether it was built from a source that is gone. Other notebooks are not ours."""
+        try:
+            metadata = json.loads((self.root / path).read_text("utf-8"))["metadata"]
+            source = metadata["kafka_course"]["source"]
+        except (ValueError, KeyError, TypeError):
+            return False
+        return not (self.root / source).exists()
+
+    def write(self) -> list[PurePosixPath]:
+        """Write what differs, remove what is left over; returns both."""
+        products = self.products()
+        changed = []
+        for path, text in products.items():
+            file = self.root / path
+            if file.exists() and file.read_bytes() == text.encode():
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_name(f".{file.name}.new")
+            unfinished.write_bytes(text.encode())
+            unfinished.replace(file)  # whole or not at all
+            changed.append(path)
+        for path in self.strangers(products):
+            if self.is_left_over(path):
+                (self.root / path).unlink()
+                changed.append(path)
+        return changed
+
+
+def solution_notebook(lab: str, root: Path = REPOSITORY) -> NotebookNode:
+    """The solved notebook of a lab, by its name (lab02_iris) or its number (lab02)."""
+    return notebooks.solution_notebook(*_master(lab, root))
+
+
+def student_notebook(lab: str, root: Path = REPOSITORY) -> NotebookNode:
+    """The blank notebook of a lab, by its name (lab02_iris) or its number (lab02)."""
+    return notebooks.student_notebook(*_master(lab, root))
+
+
+def _master(lab: str, root: Path) -> tuple[str, str]:
+    """The text of a master, and where it lies in the course."""
+    master = find(lab, root).master
+    return master.read_text("utf-8"), master.relative_to(root).as_posix()
+
+
+def _origin(path: PurePosixPath) -> str:
+    if path.parts[0] == "labs":
+        return str(PurePosixPath("grading", "labs", path.parts[1], "lab.py"))
+    if path.suffix == ".ipynb":
+        return f"lessons/{path.stem}.py"
+    return "the scripts in lessons/"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m authoring.build", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    check = parser.parse_args(arguments).check
+    course = Course()
+    try:
+        problems = course.differences() if check else []
+        changed = [] if check else course.write()
+    except BadScript as error:
+        problems, changed = error.problems, []
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    for path in changed:
+        print(path)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""What lessons and labs say about themselves: navigation, and the table of the README."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from authoring import rules
+from authoring.percent import Script
+
+QUESTION = re.compile(r"[^.?!\n]*\?")
+MINUTES = re.compile(r"\b(\d+) minutes\b")
+NEEDS = re.compile(r"\bNeeds\b(.*)")
+CONTENTS = PurePosixPath("notebooks", "README.md")
+TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A lesson or a lab as its neighbours see it."""
+
+    notebook: PurePosixPath  # relative to the repository
+    title: str
+    number: str
+    lab: bool
+    question: str
+    minutes: str
+    needs: tuple[str, ...]  # numbers of lessons
+
+
+def page(script: Script) -> Page:
+    """Read from the first two cells of a script that the builder accepts."""
+    title = rules.title(script)
+    opening = "\n".join(script.cells[0].lines[1:])
+    facts = script.cells[1].text if len(script.cells) > 1 else ""
+    question = QUESTION.search(re.sub(r"(?<=\S)\n(?=\S)", " ", opening))
+    minutes = MINUTES.search(facts)
+    needs = NEEDS.search(facts)
+    folder = PurePosixPath(script.path).parent.name
+    return Page(
+        notebook=PurePosixPath(
+            *(("labs", folder) if title.lab else ("notebooks",)), f"{rules.name(script)}.ipynb"
+        ),
+        title=title.text,
+        number=title.number,
+        lab=title.lab,
+        question=question[0].strip() if question else "",
+        minutes=minutes[1] if minutes else "",
+        needs=_numbers(MINUTES.sub("", needs[1])) if needs else (),
+    )
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    """The lessons of "00, 02 and 05" or of "03 to 05"."""
+    found: list[str] = []
+    for first, last in re.findall(r"\b(\d\d)\b(?: to (\d\d)\b)?", text):
+        found += [f"{number:02}" for number in range(int(first), int(last or first) + 1)]
+    return tuple(found)
+
+
+def navigation(page: Page, pages: list[Page]) -> str:
+    """The last cell: previous, contents, next; and between a lab and the lessons it needs."""
+    row = [other for other in pages if other.lab == page.lab]
+    here = row.index(page)
+    parts = []
+    if here > 0:
+        parts.append(f"Previous: {_link(page, row[here - 1])}")
+    parts.append(f"[Contents]({_way(page, CONTENTS)})")
+    if here + 1 < len(row):
+        parts.append(f"Next: {_link(page, row[here + 1])}")
+    lines = ["---", " · ".join(parts)]
+    if page.lab:
+        related = [other for other in pages if not other.lab and other.number in page.needs]
+    else:
+        related = [other for other in pages if other.lab and page.number in other.needs]
+    if related:
+        links = ", ".join(_link(page, other) for other in related)
+        kind = "Lesson" if page.lab else "Lab"
+        lines += ["", f"{kind}{'s' if len(related) > 1 else ''}: {links}"]
+    return "\n".join(lines)
+
+
+def contents(pages: list[Page]) -> str:
+    """The page that the navigation leads to. It is copied with the notebooks for each learner."""
+    note = "<!-- Made by ./course build from the scripts in lessons/. -->"
+    return f"{note}\n\n# Contents\n\n{table(pages, '../')}\n"
+
+
+def table(pages: list[Page], root: str = "") -> str:
+    """The tables of lessons and labs, in Markdown; `root` leads to the root of the repository."""
+    lessons = [page for page in pages if not page.lab]
+    labs = [page for page in pages if page.lab]
+    lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
+    lines += [_row(page, page.question, root) for page in lessons]
+    lines += ["", "| | lab | builds on | minutes |", "|---|---|---|---|"]
+    lines += [_row(page, ", ".join(page.needs), root) for page in labs]
+    return "\n".join(lines)
+
+
+def put_table(readme: str, pages: list[Page]) -> str:
+    """The README with the tables between the two marks renewed."""
+    before, begin, rest = readme.partition(TABLE_BEGIN)
+    _, end, after = rest.partition(TABLE_END)
+    if not begin or not end:
+        raise ValueError(f"README.md lacks the marks {TABLE_BEGIN} and {TABLE_END}")
+    return f"{before}{begin}\n{table(pages)}\n{end}{after}"
+
+
+def _row(page: Page, told: str, root: str) -> str:
+    return f"| {page.number} | [{page.title}]({root}{page.notebook}) | {told} | {page.minutes} |"
+
+
+def _link(page: Page, other: Page) -> str:
+    title = f"Lab {other.number} {other.title}" if other.lab else f"{other.number} {other.title}"
+    return f"[{title}]({_way(page, other.notebook)})"
+
+
+def _way(page: Page, target: PurePosixPath) -> str:
+    """The link from a page to a file; both are relative to the repository."""
+    if target.parent == page.notebook.parent:
+        return target.name
+    return "../" * len(page.notebook.parent.parts) + str(target)

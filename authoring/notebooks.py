@@ -1,0 +1,95 @@
+"""Percent script text -> notebook: pure, so that builder, grader and tests share it.
+
+The same text gives the same bytes on every machine and in every run: cell ids are hashes, the
+kernel is written down, and nothing of the machine or of a run goes in.
+"""
+
+import hashlib
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from authoring import percent, rules, solutions
+from authoring.percent import BadScript, Cell, Script
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def solution_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """The notebook with all solutions and without their marks. A lesson has this form alone.
+
+    path: where the text comes from, relative to the repository; it stands in the metadata and in
+    front of every problem. Raises BadScript with all that is wrong.
+    """
+    return _notebook(checked(text, path), navigation, student=False)
+
+
+def student_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """The notebook that a student gets: each solution is a line that raises NotImplementedError."""
+    return _notebook(checked(text, path), navigation, student=True)
+
+
+def checked(text: str, path: str, hints: set[int] | None = None) -> Script:
+    """The script, or BadScript."""
+    script = percent.read(text, path)
+    if problems := rules.refusals(script, hints=hints):
+        raise BadScript(problems)
+    return script
+
+
+def to_text(notebook: NotebookNode) -> str:
+    """The bytes of the file: indented by 1, keys sorted, a line feed at the end."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def _notebook(script: Script, navigation: str, *, student: bool) -> NotebookNode:
+    titles = rules.task_titles(script)
+    cells = []
+    for cell in script.cells:
+        text = cell.text
+        if cell.kind == "code" and student and cell.task:
+            text = solutions.student_text(cell, titles[cell.task])
+        elif cell.kind == "code":
+            text = solutions.solution_text(cell)
+        cells.append(_cell(cell, text))
+    if navigation:
+        cells.append(_cell(Cell("markdown", (), navigation, 0), navigation))
+    _identify(cells)
+    metadata = {
+        "kernelspec": dict(KERNEL),
+        "language_info": {"name": "python"},
+        "kafka_course": {
+            "generated": "Do not edit: change the source, then run ./course build.",
+            "source": script.path,
+        },
+    }
+    # nbformat writes the minor version of its own; 4.5 is the first with cell ids
+    return new_notebook(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
+
+
+def _cell(cell: Cell, text: str) -> NotebookNode:
+    metadata = {"tags": list(cell.tags)} if cell.tags else {}
+    new = new_markdown_cell if cell.kind == "markdown" else new_code_cell
+    return new(source=text, metadata=metadata)
+
+
+def _identify(cells: list[NotebookNode]) -> None:
+    """Cell ids: the tag of a question; else a hash of kind and text, with a counter for twins.
+
+    So a changed cell changes its own id only, and the grader finds a question by its id.
+    """
+    seen: dict[str, int] = {}
+    for cell in cells:
+        questions = [
+            tag
+            for tag in cell.metadata.get("tags", [])
+            if percent.TASK.match(tag) or percent.CHECK.match(tag)
+        ]
+        if questions:
+            cell.id = questions[0]
+            continue
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
+        seen[digest] = seen.get(digest, 0) + 1
+        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"

@@ -1,0 +1,1 @@
+"""A lab as its author wrote it: its definition, its parameters, its notebooks."""

@@ -1,0 +1,67 @@
+"""The notebooks of a lab, built from its master."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grading.define.definition import Definition
+from kafkalab.errors import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+def blank(lab: Definition) -> NotebookNode:
+    """What students get; what a hand-in is woven into."""
+    from authoring.build import student_notebook
+
+    return _built(lab, student_notebook)
+
+
+def solved(lab: Definition) -> NotebookNode:
+    """The reference."""
+    from authoring.build import solution_notebook
+
+    return _built(lab, solution_notebook)
+
+
+def short_text(lab: Definition) -> str:
+    """The text of the master with the values of grading in place of the learner's defaults."""
+    text = lab.place.master.read_text("utf-8")
+    for name, value in lab.values.items():
+        text, count = re.subn(rf"^{name} = .*$", f"{name} = {value!r}", text, flags=re.MULTILINE)
+        if count != 1:
+            raise CourseError(
+                f"{lab.place.master} sets {name} {count} times.",
+                "lab.toml gives one value for it under [parameters].",
+                "Set it once, in the parameters cell.",
+            )
+    return text
+
+
+def prove(lab: Definition) -> None:
+    """Refuse a lab whose master cannot be run, before a whole class is told so."""
+    from grading.handin.weave import task_cells, weave
+
+    notebook = blank(lab)
+    weave(notebook, [], values=lab.values)
+    if tasks := set(task_cells(notebook)) ^ set(lab.tasks):
+        raise CourseError(
+            f"{lab.name} does not fit its lab.toml.",
+            f"Tasks {', '.join(map(str, sorted(tasks)))} are in one of the two alone.",
+            "Make the two agree.",
+        )
+
+
+def _built(lab: Definition, build: Callable[[str, Path], NotebookNode]) -> NotebookNode:
+    from authoring.percent import BadScript
+
+    try:
+        return build(lab.name, lab.place.root)
+    except BadScript as error:
+        raise CourseError(
+            f"The notebook of {lab.name} cannot be built.", str(error), "Mend its script."
+        ) from None

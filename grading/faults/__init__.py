@@ -1,0 +1,1 @@
+"""What breaks while a student's cell runs."""

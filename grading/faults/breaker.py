@@ -1,0 +1,166 @@
+"""Eyes and hands of a fault: it waits for what the cluster shows, and breaks things."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import psutil
+
+from grading.define.seed import Parameters
+from grading.judge.checks import Unseen
+from kafkalab.errors import CourseError
+from kafkalab.wait import wait_until
+
+if TYPE_CHECKING:
+    from grading.judge.view import ClusterView
+    from kafkalab.cluster.cluster import Cluster
+    from kafkalab.gateway import Gateway
+
+
+class NotReached(Exception):
+    """The cell was over before it came to the fault."""
+
+
+class Breaker:
+    """The argument of every fault: eyes and hands. `owner`: the process that runs the cell."""
+
+    def __init__(
+        self,
+        cluster: Cluster | None,
+        kafka: ClusterView | None,
+        p: Parameters,
+        owner: int,
+    ) -> None:
+        self.cluster = cluster
+        self.kafka = kafka
+        self.p = p
+        self.began = time.monotonic()
+        self.steps: list[tuple[float, str]] = []
+        self.is_over = threading.Event()
+        self._owner = owner
+        self._frozen: list[psutil.Process] = []
+
+    # --- Waiting -------------------------------------------------------------------------------
+
+    def until(self, condition: Callable[[], object], what: str, afterwards: bool = False) -> None:
+        """Wait for what the student's cell makes the cluster show. Ends with the cell at last.
+
+        `afterwards`: what the cell left when it was over counts too, for what was set up before.
+        """
+        while True:
+            is_over = self.is_over.is_set()
+            unable: CourseError | None = None
+            try:
+                if (afterwards or not is_over) and condition():
+                    self.note(what)
+                    return
+            except Unseen:
+                pass
+            except CourseError as error:  # a coordinator that moves, a leader that is elected
+                unable = error
+            if is_over:
+                raise unable or NotReached(what)
+            self.is_over.wait(0.02)
+
+    def wait(self, condition: Callable[[], object], what: str, timeout: float = 30) -> None:
+        """Wait for what the cluster does by itself, whatever the cell does meanwhile."""
+        wait_until(condition, timeout=timeout, what=what, not_yet=(CourseError,))
+
+    def settled(self, value: Callable[[], int], above: int = -1, hold: float = 0.4) -> Callable:
+        """A condition: the value is above a number and has stood still for so many seconds."""
+        last: list[float] = [above, time.monotonic()]
+
+        def stands() -> bool:
+            now = value()
+            if now != last[0]:
+                last[:] = [now, time.monotonic()]
+            return now > above and time.monotonic() - last[1] >= hold
+
+        return stands
+
+    def stored(self, topic: str, *partitions: int) -> int:
+        """Records in the logs of these partitions (all, if none is named), on the leaders' disks.
+
+        Counts what consumers cannot see yet, and asks nobody.
+        """
+        places = partitions or range(len(self.kafka.topic(topic).partitions))
+        return sum(self.log_end(topic, partition) for partition in places)
+
+    def log_end(self, topic: str, partition: int, broker: int | None = None) -> int:
+        """Where the log of a partition ends on the disk of a broker, or of its leader."""
+        try:
+            batches = self.cluster.batches(topic, partition, broker)
+        except CourseError as nothing:
+            raise Unseen(nothing.what) from None
+        return batches[-1].last_offset + 1 if batches else 0
+
+    # --- Breaking ------------------------------------------------------------------------------
+
+    def note(self, words: str) -> None:
+        """Keep what happened, for the evidence."""
+        self.steps.append((round(time.monotonic() - self.began, 2), words))
+
+    def kill(self, *brokers: int) -> None:
+        self._each("killed", brokers, self.cluster.kill)
+
+    def stop(self, *brokers: int) -> None:
+        self._each("stopped", brokers, self.cluster.stop)
+
+    def pause(self, *brokers: int) -> None:
+        self._each("frozen", brokers, self.cluster.pause)
+
+    def resume(self, *brokers: int) -> None:
+        self._each("resumed", brokers, self.cluster.resume)
+
+    def restart(self, *brokers: int) -> None:
+        self._each("restarted", brokers, self.cluster.restart)
+
+    @property
+    def gateway(self) -> Gateway:
+        """The network of the clients; the lab needs `gateway = true`."""
+        return self.cluster.gateway
+
+    def process(self, word: str) -> psutil.Process | None:
+        """The youngest process of the student's cell that has this word among its arguments.
+
+        One that an earlier cell left behind may bear the same name.
+        """
+        found = []
+        with suppress(psutil.NoSuchProcess):
+            for process in psutil.Process(self._owner).children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    if word in process.cmdline():
+                        found.append(process)
+        return max(found, key=lambda process: (process.create_time(), process.pid), default=None)
+
+    def kill_process(self, word: str) -> None:
+        """SIGKILL for a process of the student's; no chance to say good-bye."""
+        process = self.process(word)
+        if process is None:
+            raise NotReached(f"a process with {word!r} among its arguments")
+        process.kill()
+        self.note(f"process {word} killed")
+
+    def freeze_process(self, word: str) -> None:
+        """Let a process of the student's stand still; it goes on when the cell is over, at last."""
+        process = self.process(word)
+        if process is None:
+            raise NotReached(f"a process with {word!r} among its arguments")
+        process.suspend()
+        self._frozen.append(process)
+        self.note(f"process {word} frozen")
+
+    def thaw_processes(self) -> None:
+        """Let everything go on that was frozen."""
+        while self._frozen:
+            with suppress(psutil.NoSuchProcess):
+                self._frozen.pop().resume()
+
+    def _each(self, done: str, brokers: tuple[int, ...], do: Callable[[int], None]) -> None:
+        for broker in brokers:
+            do(broker)
+            self.note(f"broker {broker} {done}")

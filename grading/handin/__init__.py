@@ -1,0 +1,1 @@
+"""From what was uploaded to the notebook that is run."""

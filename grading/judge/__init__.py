@@ -1,0 +1,1 @@
+"""What checks are, what they may see, and what a result is worth."""

@@ -1,0 +1,224 @@
+"""The cluster as a check may see it: it asks and reads, and has nothing that writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grading.judge.checks import Unseen
+from kafkalab.wait import WaitTimeout, wait_until
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+
+    from kafkalab.cluster.cluster import Cluster
+    from kafkalab.cluster.views import TopicView
+
+READ_TIMEOUT = 30.0
+A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as it lies in the log."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+    def text(self) -> str:
+        """The value as text; bytes that are no UTF-8 become replacement marks."""
+        return (self.value or b"").decode(errors="replace")
+
+    def key_text(self) -> str | None:
+        """The key as text."""
+        return None if self.key is None else self.key.decode(errors="replace")
+
+    def json(self) -> Any:
+        """The value as JSON; ends the check where it is none."""
+        try:
+            return json.loads(self.value or b"")
+        except ValueError:
+            raise Unseen(
+                f"the record at offset {self.offset} of partition {self.partition} is not JSON: "
+                f"{self.text()[:80]!r}"
+            ) from None
+
+
+class Log(list[Record]):
+    """The records of a topic, ordered by partition and offset."""
+
+    @property
+    def values(self) -> list[str]:
+        return [record.text() for record in self]
+
+    @property
+    def keys(self) -> list[str | None]:
+        return [record.key_text() for record in self]
+
+    @property
+    def partitions(self) -> dict[int, Log]:
+        """The records of each partition that has any."""
+        found: dict[int, Log] = {}
+        for record in self:
+            found.setdefault(record.partition, Log()).append(record)
+        return found
+
+    def duplicates(self, by: Callable[[Record], Hashable] = Record.text) -> list[Hashable]:
+        """What is there more than once, in the order of first sight."""
+        return [thing for thing, count in Counter(map(by, self)).items() if count > 1]
+
+
+class ClusterView:
+    """Questions to the cluster. Each answer is fresh, but for `read` within one checkpoint."""
+
+    def __init__(self, cluster: Cluster, client_id: str = "grading") -> None:
+        self._cluster = cluster
+        self._client_id = client_id
+        self.patience = 1.0
+        self.seen: dict[str, Any] = {}
+        """What was looked at since the last `forget`, in short: evidence."""
+        self._logs: dict[tuple[str, str], Log] = {}
+        self._absent: set[str] = set()
+        self._readers: dict[str, KafkaConsumer] = {}
+
+    @property
+    def brokers(self) -> list[int]:
+        """The ids of all brokers that the cluster should have."""
+        return self._cluster.brokers
+
+    def topics(self, internal: bool = False) -> list[str]:
+        """The names of all topics."""
+        return self._cluster.topics(internal=internal)
+
+    def topic(self, name: str):
+        """A topic: .partitions (leader, replicas, isr, …), .configs, .records."""
+        self._wait_for(name, self.topics, "topic")
+        topic = self._cluster.topic(name)
+        self.seen[f"topic {name}"] = in_short(topic)
+        return topic
+
+    def groups(self) -> dict[str, str]:
+        """Name -> state of all consumer groups."""
+        return self._cluster.groups()
+
+    def group(self, name: str):
+        """A group: .state, .members with what each reads, .offsets, .lag."""
+        self._wait_for(name, self.groups, "consumer group")
+        group = self._cluster.group(name)
+        self.seen[f"group {name}"] = {
+            "state": group.state,
+            "members": len(group.members),
+            "offsets": {f"{topic} {at}": offset for (topic, at), offset in group.offsets.items()},
+        }
+        return group
+
+    def quorum(self):
+        """The metadata quorum: leader, epoch, voters, observers."""
+        return self._cluster.quorum()
+
+    def broker_configs(self, broker: int):
+        """The settings of a broker, with where each comes from."""
+        return self._cluster.broker_configs(broker)
+
+    def segments(self, topic: str, partition: int, broker: int | None = None):
+        """The segment files of a partition on the disk of a broker."""
+        self._wait_for(topic, self.topics, "topic")
+        return self._cluster.segments(topic, partition, broker)
+
+    def batches(self, topic: str, partition: int, broker: int | None = None):
+        """The record batches of a partition as they lie on the disk: size, codec, offsets."""
+        self._wait_for(topic, self.topics, "topic")
+        return self._cluster.batches(topic, partition, broker)
+
+    def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
+        """All records of a topic; see Doors.read."""
+        # Kafka's own topics too: the one of the committed offsets tells what a group did when.
+        self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
+        if (topic, isolation) not in self._logs:
+            self._logs[topic, isolation] = log = Log(self._records(topic, isolation, limit))
+            content = "\n".join(f"{r.partition} {r.offset} {r.key} {r.value}" for r in log)
+            self.seen[f"records of {topic}, {isolation}"] = {
+                "records": {
+                    str(partition): len(some) for partition, some in log.partitions.items()
+                },
+                "sha256": hashlib.sha256(content.encode()).hexdigest(),
+            }
+        return self._logs[topic, isolation]
+
+    def forget(self) -> None:
+        """Look afresh from here on: the notebook went on."""
+        self._logs.clear()
+        self._absent.clear()
+        self.seen = {}
+
+    def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
+        """The consumer that reads logs; kept, since an old one knows the cluster already."""
+        from kafkalab.clients import consumer
+
+        if isolation not in self._readers:
+            self._readers[isolation] = consumer(
+                self._cluster,
+                client_id=f"{self._client_id}-{isolation}",
+                group_id=None,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                isolation_level=isolation,
+                fetch_max_wait_ms=20,
+            )
+        return self._readers[isolation]
+
+    def _records(self, topic: str, isolation: str, limit: int) -> list[Record]:
+        from kafka.errors import KafkaError
+
+        view = self._cluster.topic(topic)
+        if view.records > limit:
+            raise Unseen(f"the topic {topic} holds {view.records} records, more than {limit}")
+        partitions = [partition.partition for partition in view.partitions]
+        try:
+            return self._read(topic, partitions, isolation)
+        except (KafkaError, WaitTimeout):  # it may still look for a broker that was stopped
+            self._readers.pop(isolation).close()
+            return self._read(topic, partitions, isolation)
+
+    def _read(self, topic: str, partitions: list[int], isolation: str) -> list[Record]:
+        from kafka import TopicPartition
+
+        from kafkalab.clients import records_until_end
+
+        reader = self.open_reader(isolation)
+        reader.assign([TopicPartition(topic, partition) for partition in partitions])
+        reader.seek_to_beginning()
+        found = [
+            Record(r.partition, r.offset, r.timestamp, r.key, r.value, tuple(r.headers or ()))
+            for r in records_until_end(reader, timeout=READ_TIMEOUT)
+        ]
+        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def _wait_for(self, name: str, known: Callable[[], Iterable[str]], kind: str) -> None:
+        # what one check has waited for in vain, the next ones need not wait for
+        timeout = 0 if name in self._absent else A_MOMENT * self.patience
+        try:
+            wait_until(lambda: name in known(), timeout=timeout, what=f"the {kind} {name}")
+        except WaitTimeout:
+            self._absent.add(name)
+            others = ", ".join(list(known())[:8])
+            raise Unseen(f"there is no {kind} {name} (there: {others or 'none'})") from None
+
+
+def in_short(topic: TopicView) -> dict[str, Any]:
+    """A topic as evidence."""
+    chosen = {name: c.value for name, c in topic.configs.items() if "TOPIC" in c.source}
+    return {
+        "partitions": len(topic.partitions),
+        "replicas": [partition.replicas for partition in topic.partitions],
+        "records": [partition.records for partition in topic.partitions],
+        "configs": chosen,
+    }

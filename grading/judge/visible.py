@@ -1,0 +1,114 @@
+"""What a check sees as `x`: the cluster, the log, values of the notebook, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from grading.define.seed import Parameters
+from grading.judge.checks import Unseen
+from grading.judge.outcome import Outcome
+from grading.judge.view import ClusterView, Log
+from kafkalab.wait import WaitTimeout, wait_until
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CellState:
+    """How a cell of the notebook ended, told by its execute reply and not by its output."""
+
+    state: Outcome
+    output: str = ""
+    error: str = ""
+    seconds: float = 0.0
+
+
+class Notebook(Protocol):
+    """The notebook as a check may see it: a kernel of the grader's, or the learner's own."""
+
+    cells: Mapping[int, CellState]
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression, as JSON carries it; Unseen where there is none."""
+
+
+class Doors:
+    """The argument of every check; see grading/judge/checks.py for how they are used.
+
+    `patience` is lowered where nothing was done that could still take effect.
+    """
+
+    def __init__(
+        self,
+        notebook: Notebook,
+        cluster: ClusterView | None,
+        p: Parameters,
+        seed: str,
+    ) -> None:
+        self.p = p
+        self.rng = random.Random(f"checks {seed}")
+        self._notebook = notebook
+        self._cluster = cluster
+        self.patience = 1.0
+
+    @property
+    def patience(self) -> float:
+        """1 is usual; less shortens every wait."""
+        return self._patience
+
+    @patience.setter
+    def patience(self, factor: float) -> None:
+        self._patience = factor
+        if self._cluster is not None:
+            self._cluster.patience = factor
+
+    @property
+    def kafka(self) -> ClusterView:
+        """The cluster, read only."""
+        if self._cluster is None:
+            raise Unseen("this lab has no cluster")
+        return self._cluster
+
+    @property
+    def cells(self) -> Mapping[int, CellState]:
+        """How the cell of each task ended: x.cells[2].state. Not where a learner runs one check."""
+        return self._notebook.cells
+
+    def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int = 200_000) -> Log:
+        """All records that a topic holds now, read by the grader's own consumer."""
+        return self.kafka.read(topic, isolation=isolation, limit=limit)
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression in the notebook, as JSON: numbers, text, lists, tables.
+
+        Evaluated once in the kernel and judged here, so an object that equals everything is of no
+        use to anybody. A name that is not there ends the check with a message that says so.
+        """
+        return self._notebook.value(expression)
+
+    def soon(self, condition: Callable[[], T], within: float = 5.0) -> T | bool:
+        """The first true value of `condition`; False if there was none in time.
+
+        For what a cluster takes a moment to do. What is not there yet counts as not true.
+        """
+        try:
+            return wait_until(
+                condition,
+                timeout=within * self.patience,
+                what="the state that a check looks for",
+                every=0.1,
+                not_yet=(Unseen,),
+            )
+        except WaitTimeout:
+            return False
+
+    def steady(self, condition: Callable[[], object], hold: float = 2.0) -> bool:
+        """Whether `condition` is true now and stays true for `hold` seconds."""
+        try:
+            wait_until(lambda: not condition(), timeout=hold, what="a change", every=0.1)
+        except WaitTimeout:
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""What is kept of an attempt, and the pages made of it."""

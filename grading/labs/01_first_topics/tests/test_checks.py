@@ -1,0 +1,95 @@
+"""The checks of lab 01 against states that are nearly right."""
+
+import struct
+
+import pytest
+
+from grading.judge.outcome import Outcome
+from tests.grading.state import parameters, record, result, wrong_answer
+
+LAB = "lab01"
+P = parameters(LAB)
+
+
+def readings(key=True):
+    stations = P.stations
+    return [
+        record(0, n - 1, str(n).encode(), stations[n % 5].encode() if key else None)
+        for n in range(1, P.records + 1)
+    ]
+
+
+def test_a_reading_that_is_there_twice_is_named():
+    log = [*readings(), record(1, 0, b"7", P.stations[2].encode())]
+    found = result(LAB, "readings_arrived", {P.topic: log})
+    assert found.outcome is Outcome.FAIL
+    assert "not expected '7'" in found.messages[0]
+    assert "more than once, for example ['7']" in found.messages[1]
+
+
+def test_a_wrong_key_is_named_with_the_right_one():
+    found = result(LAB, "key_is_the_station", {P.topic: readings(key=False)})
+    assert found.messages == [
+        f"{P.records} records have another key: reading 1 belongs to {P.stations[1]}, "
+        "its key is None"
+    ]
+
+
+def test_a_receipt_that_points_elsewhere_is_named():
+    receipts = [(0, n - 1) for n in range(1, P.records + 1)]
+    receipts[1] = (0, 5)
+    found = result(LAB, "receipts_are_right", {P.topic: readings()}, {"receipts": receipts})
+    assert (
+        "that of reading 2 says partition 0, offset 5, and there lies reading 6"
+        in (found.messages[0])
+    )
+
+
+def test_sorted_arrivals_are_not_believed():
+    arrived = [(n % 2, n, "", str(n)) for n in range(1, 9)]
+    values = {"arrived": arrived, "steps_back": 0}
+    found = result(LAB, "steps_back_are_counted", values=values)
+    assert "keep the order in which the consumer hands them out" in found.messages[0]
+
+
+def test_sorting_what_is_there_twice_spoils_the_order_and_may():
+    """A proof may sort the topic in which another wrong answer has sent everything twice."""
+    twice = [(0, offset, "", str(n)) for offset, n in enumerate([1, 2, 3, 1, 2, 3])]
+    assert result(LAB, "order_of_arrival", values={"arrived": twice}).outcome is Outcome.PASS
+    in_order = sorted(twice, key=lambda entry: int(entry[3]))
+    found = result(LAB, "order_of_arrival", values={"arrived": in_order})
+    assert found.outcome is not Outcome.PASS
+    assert "order_of_arrival" in wrong_answer(LAB, "4_sorted").also
+
+
+def commit(offset, group=P.group, topic=P.queue_topic):
+    """A record of Kafka's own topic of offsets; None is what it writes to forget one."""
+    key = struct.pack(">hh", 1, len(group)) + group.encode()
+    key += struct.pack(">h", len(topic)) + topic.encode() + struct.pack(">i", 0)
+    return record(3, 0, None if offset is None else struct.pack(">hq", 3, offset) + b"rest", key)
+
+
+@pytest.mark.parametrize(
+    ("history", "outcome"),
+    [
+        ([P.first, P.queue], Outcome.PASS),
+        ([P.first, P.first, P.queue], Outcome.PASS),
+        ([P.queue], Outcome.FAIL),
+        ([P.first, P.queue, None, P.queue], Outcome.FAIL),
+        ([P.queue, None, P.first, P.queue], Outcome.PASS),
+        ([1, 2, P.first, P.queue], Outcome.PART),
+        ([], Outcome.FAIL),
+    ],
+)
+def test_the_first_clerk_must_have_committed(history, outcome):
+    log = [commit(1, group="another"), *map(commit, history)]
+    found = result(LAB, "first_clerk_committed", {"__consumer_offsets": log})
+    assert found.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("likeliest", "why"),
+    [("b", "stores three"), ("c", "new prompt"), ("d", "no keyboard"), (7, "not a letter")],
+)
+def test_a_wrong_case_is_answered_with_a_reason(likeliest, why):
+    assert why in result(LAB, "likeliest_fits", values={"likeliest": likeliest}).messages[0]

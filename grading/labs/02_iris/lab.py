@@ -1,0 +1,824 @@
+# %% [markdown]
+# # Lab 02 Iris
+#
+# 150 flowers go through two topics, and their class decides where. You write the program that
+# sends them and the readers that draw them. Then one flower never arrives, one is missing in a
+# listing, and four have the wrong colour. Who did it: the producer, Kafka, the reader or the data?
+
+# %% [markdown]
+# **You will**
+#
+# - send records to partitions that you choose, and to partitions that Kafka chooses;
+# - read chosen partitions from their beginning, with readers that end;
+# - draw what was consumed, with Spark;
+# - find out where a record was lost;
+# - try out four settings, and say what ZooKeeper did and what does it now.
+#
+# **Needs** lessons 00 and 01. **Time** about 90 minutes. **Points** 100.
+
+# %% tags=["parameters"]
+student = ""  # your name or number in the course; the grader puts it in
+idle_seconds = 10  # a reader that got nothing for so long stops
+
+# %%
+from grading.lab import Lab
+
+lab = Lab.open("lab02_iris", student)
+lab
+
+# %% [markdown]
+# Above stand the names of *your* topics, and which class has which partition with you. With others
+# it may be the other way round, so write `lab.p.partition_of` and not what it says.
+#
+# The cluster is one node, broker and controller in one process. There is no ZooKeeper in Kafka 4;
+# task 8 asks what took its place. The next cell makes clients and two functions that the lab uses.
+
+# %%
+import json
+import time
+
+from kafka import TopicPartition
+
+from kafkalab import Cluster, clients, wait_until
+
+admin = clients.admin(lab.cluster)
+producer = clients.producer(lab.cluster)
+
+
+def new_topic(name, partitions=2):
+    """An empty topic. One that has the name already is deleted first."""
+    if name in admin.list_topics():
+        admin.delete_topics([name])
+        wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
+    admin.create_topics({name: {"num_partitions": partitions, "replication_factor": 1}})
+    lab.cluster.wait_for_topic(name)
+
+
+def everything(topic):
+    """All records of a topic."""
+    reader = clients.consumer(lab.cluster, topic, client_id="all", auto_offset_reset="earliest")
+    return list(clients.records_until_end(reader))
+
+
+# %% tags=["demo", "Q1"]
+quorum = lab.cluster.quorum()
+assert lab.cluster.brokers == [0]
+assert quorum.leader == 0, "the one broker is the active controller too"
+assert not [name for name in lab.cluster.broker_configs(0) if "zookeeper" in name]
+quorum
+
+# %% [markdown]
+# ## Before task 1: lines on the console
+#
+# Your cluster refuses an unknown topic. With the setting `auto.create.topics.enable` a broker
+# creates one as soon as somebody asks for it. A second cluster, which has the setting, shows how
+# that looks to a client.
+#
+# Before you run the next cell: a producer sends to a topic that is not there yet. Is the first
+# thing that it hears an error?
+
+# %% tags=["demo", "Q3"]
+import logging
+
+complaints = []
+listener = logging.Handler()
+listener.emit = lambda line: complaints.append(line.getMessage())
+logger = logging.getLogger("kafka")
+logger.addHandler(listener)
+logger.setLevel(logging.ERROR)
+
+other = Cluster.start("replicated", settings={"auto.create.topics.enable": "true"})
+assert "test1" not in other.topics()
+writer = clients.producer(other, client_id="first", max_block_ms=20_000)
+first = writer.send("test1", b"hello").get(timeout=10)
+
+logger.removeHandler(listener)
+logger.setLevel(logging.CRITICAL)
+assert any("test1 not found" in complaint for complaint in complaints)
+assert first.offset == 0, "the complaint was over within a second, and the record is stored"
+other.topic("test1")
+
+# %% [markdown]
+# The complaint belongs to the creation, and the client repeats its question. A typing error would
+# have made a topic too, with one partition and one copy. That is why the course has the setting
+# off.
+#
+# A text book says "start the coordination service in one terminal, then the broker in a second"
+# and prints *the same command* twice. Two observations tell that no broker runs after that: nobody
+# listens on its port, and there is no such process. The next cell makes both, before and after.
+
+# %% tags=["demo", "Q2"]
+from contextlib import suppress
+from socket import create_connection
+
+
+def observe(cluster, broker):
+    """Whether somebody listens on the port of the broker, and what its process does."""
+    host, port = cluster.addresses[broker].split(":")
+    listening = False
+    with suppress(ConnectionRefusedError), create_connection((host, int(port)), timeout=2):
+        listening = True
+    return listening, cluster.engine.state(f"broker-{broker}")
+
+
+there = observe(other, 0)
+other.kill(0)
+gone = observe(other, 0)
+other.close()
+assert there == (True, "running")
+assert gone == (False, "exited")
+
+# %% [markdown]
+# Now your own cluster. Somebody types `first` into the console producer, presses Enter twice,
+# types `second`, and presses Enter twice.
+#
+# Before you run the next cell: how many records are stored? And what does a console consumer show
+# that is started afterwards, without `--from-beginning`?
+
+# %% tags=["demo", "Q4", "Q5"]
+from kafkalab.notebook.terminal import console
+
+new_topic(lab.p.probe_topic, partitions=1)
+connect = ("--bootstrap-server", "{bootstrap}", "--topic", lab.p.probe_topic)
+lab.cluster.tool("kafka-console-producer", *connect, stdin=b"first\n\nsecond\n\n")
+sizes = [record.serialized_value_size for record in everything(lab.p.probe_topic)]
+assert sizes == [5, 0, 6, 0], "Enter on an empty line sends a record of length zero"
+
+
+def one_more_is_seen():
+    producer.send(lab.p.probe_topic, b"later").get(timeout=5)
+    return "later" in watcher.screen
+
+
+with console(lab.cluster, "kafka-console-consumer", *connect) as watcher:
+    wait_until(one_more_is_seen, timeout=30, every=0.2, what="a record on the console")
+    assert not {"first", "second"} & set(watcher.screen.split())
+print(watcher.screen)
+
+# %% [markdown]
+# ## Task 1: two topics
+#
+# Create `lab.p.pair_topic` and `lab.p.lone_topic`, each with 2 partitions and one copy. The cell
+# must leave both topics empty, also when it is run a second time. **8 points**
+#
+# *Example.* `PartitionCount: 2 ReplicationFactor: 1`, twice, and no record in either.
+
+# %% tags=["task-1"]
+# Task 1
+# BEGIN SOLUTION
+# STUB: make both topics, empty
+new_topic(lab.p.pair_topic, partitions=2)
+new_topic(lab.p.lone_topic, partitions=2)
+# END SOLUTION
+
+# %% tags=["check-1", "Q6"]
+lab.check(1)
+
+# %% [markdown]
+# ## Before task 2: the data
+#
+# The file has one line per flower: the length and the width of sepal and petal in centimetres, and
+# the class. The number of a flower is its place in the file, from 1 to 150. `data/README.md`
+# tells where it comes from.
+
+# %%
+import csv
+
+with (lab.data / "iris.csv").open(newline="") as file:
+    flowers = list(csv.DictReader(file))
+new_topic(lab.p.probe_topic)  # for trials; your two topics stay as they are
+len(flowers), flowers[0]
+
+# %% [markdown]
+# A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
+# cell makes three mistakes on the way. What the third error says is about something else than the
+# mistake: the client takes it for a serializer of the old form.
+
+# %% tags=["demo", "Q11"]
+from kafka import JsonSerializer
+
+wrapped = clients.producer(lab.cluster, client_id="wrapped", value_serializer=JsonSerializer())
+mistakes = {
+    "text instead of bytes": lambda: producer.send(lab.p.probe_topic, "[5.1, 3.5]"),
+    "a set, which JSON has not": lambda: json.dumps({5.1, 3.5}),
+    "the same inside the client": lambda: wrapped.send(lab.p.probe_topic, {5.1, 3.5}),
+}
+messages = {}
+for mistake, attempt in mistakes.items():
+    try:
+        attempt()
+    except TypeError as error:
+        messages[mistake] = str(error)
+assert "Unsupported type" in messages["text instead of bytes"]
+assert "not JSON serializable" in messages["a set, which JSON has not"]
+assert "missing 1 required positional argument" in messages["the same inside the client"]
+messages
+
+# %% [markdown]
+# ## Task 2: the producer
+#
+# Write `send_flowers(pair_topic, lone_topic)`. It sends the flowers in the order of the file:
+#
+# - a class with a partition in `lab.p.partition_of` goes to `pair_topic`, to exactly that
+#   partition;
+# - the other class goes to `lone_topic`, and Kafka chooses the partition.
+#
+# The value is the pair sepal length, sepal width as a JSON list. There is no key. The header `row`
+# has the number of the flower as text. When the function returns, all records are stored.
+
+# %% [markdown]
+# The function returns a list with one line of text for each flower, in the same order: its number,
+# its class, its pair. Call it once for your two topics, keep the result as `lines`, and print the
+# lines. **20 points**
+#
+# *Example.* Flower 97 is a versicolor. Its value is `b"[5.7, 2.9]"`, its header `("row", b"97")`,
+# and its line `97 Iris-versicolor [5.7, 2.9]`.
+
+
+# %% tags=["task-2"]
+# Task 2
+# BEGIN SOLUTION
+# STUB: write send_flowers, call it, and print the lines
+def send_flowers(pair_topic, lone_topic):
+    """Send all flowers in the order of the file; a line of text for each."""
+    lines = []
+    for row, flower in enumerate(flowers, start=1):
+        name = flower["class"]
+        pair = [float(flower["sepal_length"]), float(flower["sepal_width"])]
+        partition = lab.p.partition_of.get(name)
+        producer.send(
+            lone_topic if partition is None else pair_topic,
+            value=json.dumps(pair).encode(),
+            headers=[("row", str(row).encode())],
+            partition=partition,
+        )
+        lines.append(f"{row} {name} {pair}")
+    producer.flush()
+    return lines
+
+
+lines = send_flowers(lab.p.pair_topic, lab.p.lone_topic)
+print(*lines, sep="\n")
+# END SOLUTION
+
+# %% tags=["check-2", "Q8", "Q9", "Q10"]
+lab.check(2)
+
+# %% [markdown]
+# A cell that sends can be run twice, and then the topics hold everything twice. If the check
+# counts too many records, run task 1 again.
+
+# %% [markdown]
+# ## Task 3: three readers
+#
+# Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of `(topic,
+# partition)`, from their beginning. Use `assign` and a seek, no group. It ends when nothing has
+# come for `idle` seconds. `name` is the `client_id` of its consumer. It returns a dictionary for
+# each record, in the order of arrival, with `row` (int), `topic`, `partition`, `offset` and `pair`
+# (a list of two numbers).
+
+# %% [markdown]
+# Call it three times with `idle_seconds`, and keep the results in the dictionary `consumed`:
+#
+# - `"all"`: all four partitions;
+# - `"setosa"`: the partition of the setosa;
+# - `"virginica"`: the partition of the virginica.
+#
+# `seconds` has the same keys, and for each how long that call took (`time.monotonic()` before and
+# after). **20 points**
+#
+# *Example.* `{"row": 97, "topic": "versicolor-1f", "partition": 1, "offset": 22, "pair": [5.7,
+# 2.9]}`
+#
+# Before you run your cell: how long will the three calls take together?
+
+
+# %% tags=["task-3"]
+# Task 3
+# BEGIN SOLUTION
+# STUB: write read_flowers and call it three times
+def read_flowers(places, idle, name):
+    """The records of these partitions, until none has come for `idle` seconds."""
+    wait = int(1000 * idle)
+    consumer = clients.consumer(lab.cluster, client_id=name, consumer_timeout_ms=wait)
+    consumer.assign([TopicPartition(*place) for place in places])
+    consumer.seek_to_beginning()
+    found = []
+    for record in consumer:
+        where = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+        row = int(dict(record.headers)["row"])
+        found.append({"row": row, **where, "pair": json.loads(record.value)})
+    consumer.close()
+    return found
+
+
+pair, lone = lab.p.pair_topic, lab.p.lone_topic
+places = {name: [(pair, lab.p.partition_of[f"Iris-{name}"])] for name in ("setosa", "virginica")}
+places["all"] = [(pair, 0), (pair, 1), (lone, 0), (lone, 1)]
+consumed, seconds = {}, {}
+for name in places:
+    started = time.monotonic()
+    consumed[name] = read_flowers(places[name], idle_seconds, name)
+    seconds[name] = time.monotonic() - started
+# END SOLUTION
+seconds
+
+# %% tags=["check-3", "Q12", "Q13", "Q14", "Q15"]
+lab.check(3)
+
+# %% [markdown]
+# The time-out is what ends a reader. It also decides how late a producer may be. Two readers wait
+# at two empty topics, one three times as patient as the other. The producer starts when the
+# impatient one has given up.
+#
+# Before you run the next cell: what does each of them get?
+
+# %% tags=["demo", "Q16", "Q18"]
+from concurrent.futures import ThreadPoolExecutor
+
+late = max(2, idle_seconds / 5)
+again = [(topic, number) for topic in (lab.p.scratch_pair, lab.p.scratch_lone) for number in (0, 1)]
+new_topic(lab.p.scratch_pair)
+new_topic(lab.p.scratch_lone)
+with ThreadPoolExecutor() as pool:
+    impatient = pool.submit(read_flowers, again, late, "impatient")
+    patient = pool.submit(read_flowers, again, 3 * late, "patient")
+    assert impatient.result() == [], "nothing came in time"
+    send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
+    assert len(patient.result()) == 150
+
+# %% [markdown]
+# Now the topics are filled, and the reader comes after the producer. It gets everything too,
+# because it begins at the beginning. Then the producer runs a second time.
+#
+# Before you run the next cell: would you see the second run in a picture of the points?
+
+# %% tags=["demo", "Q17", "Q22"]
+assert len(read_flowers(again, late, "after")) == 150, "on filled topics the order does not matter"
+
+send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
+twice = read_flowers(again, late, "twice")
+pairs = {tuple(record["pair"]) for record in twice}
+assert len(twice) == 300
+assert len(pairs) == 116, "150 flowers have 116 different pairs, however often they are sent"
+
+# %% [markdown]
+# So a picture hides a topic that was filled twice: each point lies on its twin. Count records, or
+# name the run in a header, or begin with empty topics, as your task 1 does.
+#
+# Next: a listing lacks flower 97. Was it never sent, or was a line lost when the listing was
+# copied? The offsets decide. The next cell plays both cases.
+
+
+# %% tags=["demo", "Q23"]
+def missing_offsets(seen, topic):
+    """The offsets of a topic that a list of (partition, offset) lacks."""
+    ends = {view.partition: view.end_offset for view in lab.cluster.topic(topic).partitions}
+    return {(p, offset) for p, end in ends.items() for offset in range(end)} - seen
+
+
+new_topic(lab.p.probe_topic)
+for row in range(1, 151):
+    if row != 97:
+        producer.send(lab.p.probe_topic, str(row).encode())
+producer.flush()
+never_sent = {(record.partition, record.offset) for record in everything(lab.p.probe_topic)}
+assert missing_offsets(never_sent, lab.p.probe_topic) == set()
+
+lone = [record for record in consumed["all"] if record["topic"] == lab.p.lone_topic]
+copied = {(r["partition"], r["offset"]) for r in lone if r["row"] != 97}
+lost_line = missing_offsets(copied, lab.p.lone_topic)
+assert len(lost_line) == 1, "the record has an offset, so it is stored: the listing lost it"
+lost_line
+
+# %% [markdown]
+# ## Task 4: show what arrived
+#
+# First a listing, as a list of lines of text: one header that names the columns topic, value and
+# partition, then a line for each record of `consumed["all"]`, in its order, with these three
+# facts. Keep it as `listing`.
+#
+# *Example.* `versicolor-1f | [5.7, 2.9] | partition 1`
+
+# %% [markdown]
+# Then a picture of what was *consumed*. `points` is a list of `(length, width, colour)`, one for
+# each record of `consumed["all"]` in its order. The colour follows topic and partition: virginica
+# `"red"`, setosa `"blue"`, and everything in `lab.p.lone_topic` `"green"`.
+#
+# Make a Spark DataFrame of the points with the columns `length`, `width` and `colour`, and draw it
+# with `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that
+# you counted. End with `charts.show(ax, text)`; the text is for readers who do not see the
+# picture, and tells how many records are drawn. **12 points**
+#
+# *Example.* `(5.1, 3.5, "blue")`
+
+# %%
+from kafkalab import charts
+from kafkalab.spark.session import read_topic, spark_session
+
+spark = spark_session("lab02")
+CLASSES = ("Iris-setosa", "Iris-versicolor", "Iris-virginica")
+original = spark.createDataFrame(
+    [(row, CLASSES[(row - 1) // 50]) for row in range(1, 151)], "row int, original string"
+)
+
+# %% tags=["task-4"]
+# Task 4
+# BEGIN SOLUTION
+# STUB: make listing and points, and draw the points
+listing = ["topic | value (sepal length, sepal width) | partition"]
+points = []
+colours = {
+    (lab.p.pair_topic, lab.p.partition_of["Iris-virginica"]): "red",
+    (lab.p.pair_topic, lab.p.partition_of["Iris-setosa"]): "blue",
+}
+for record in consumed["all"]:
+    topic, partition, pair = record["topic"], record["partition"], record["pair"]
+    listing.append(f"{topic} | {pair} | partition {partition}")
+    points.append((*pair, colours.get((topic, partition), "green")))
+
+frame = spark.createDataFrame(points, ["length", "width", "colour"])
+ax = charts.scatter_by_class(frame, "length", "width", "colour")
+places_taken = frame.select("length", "width").distinct().count()
+ax.set_title(f"{frame.count()} flowers lie on {places_taken} places")
+charts.show(ax, f"Sepal width over sepal length of {len(points)} consumed records")
+# END SOLUTION
+
+# %% tags=["check-4", "Q19"]
+lab.check(4)
+
+# %% [markdown]
+# Blue lies apart, red and green overlap. So the picture hides that four points have a colour that
+# they should not have. Before you look for them, count: Spark reads the topics with a client of its
+# own, and the next cell compares with what your reader got.
+#
+# Before you run the next cell: do the numbers of the flowers rise inside a partition? And over
+# all?
+
+# %% tags=["demo", "Q7", "Q24", "Q32"]
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+schema = "row int, topic string, partition int, offset long, pair array<double>"
+client = spark.createDataFrame(consumed["all"], schema)
+log = read_topic(spark, lab.cluster, lab.p.pair_topic)
+log = log.union(read_topic(spark, lab.cluster, lab.p.lone_topic))
+pairs = log.select(F.from_json(log.value.cast("string"), "array<double>").alias("pair"))
+read = client.select("pair")
+assert pairs.exceptAll(read).count() == 0, "the reader got every pair, each as often"
+assert read.exceptAll(pairs).count() == 0, "and nothing else"
+
+before = F.lag("row").over(Window.partitionBy("topic", "partition").orderBy("offset"))
+assert client.withColumn("before", before).where("row < before").count() == 0
+
+sums = client.groupBy("topic", "partition").agg(
+    F.count("*").alias("records"),
+    F.round(F.sum(F.col("pair")[0]), 1).alias("length"),
+    F.round(F.sum(F.col("pair")[1]), 1).alias("width"),
+)
+total = sums.agg(F.sum("records"), F.round(F.sum("length"), 1), F.round(F.sum("width"), 1)).first()
+assert tuple(total) == (150, 876.5, 458.1)
+sums.toPandas()
+
+# %% [markdown]
+# ## Task 5: four flowers of the wrong colour
+#
+# Originally the file was in the order of the classes: 1 to 50 setosa, 51 to 100 versicolor, 101 to
+# 150 virginica. The frame `original` from above says so, with the columns `row` and `original`.
+# Then somebody changed labels.
+#
+# Write `label_differences(records)` for a list like `consumed["all"]`. The label of a record
+# follows from its topic and its partition. Join with `original` in Spark, and return a list of
+# `[row, original class, label]`, ordered by row, for those that differ. Keep `changed =
+# label_differences(consumed["all"])`. **12 points**
+#
+# *Example.* `[12, "Iris-setosa", "Iris-virginica"]`
+
+
+# %% tags=["task-5"]
+# Task 5
+# BEGIN SOLUTION
+# STUB: write label_differences and call it
+def label_differences(records):
+    """Row, original class and label of the records whose label is another one."""
+    label = {(lab.p.pair_topic, number): name for name, number in lab.p.partition_of.items()}
+    rows = [(r["row"], label.get((r["topic"], r["partition"]), "Iris-versicolor")) for r in records]
+    labelled = spark.createDataFrame(rows, "row int, label string")
+    differ = labelled.join(original, "row").where("label <> original").orderBy("row")
+    return [list(found) for found in differ.select("row", "original", "label").collect()]
+
+
+changed = label_differences(consumed["all"])
+# END SOLUTION
+changed
+
+# %% tags=["check-5", "Q25"]
+lab.check(5)
+
+# %% [markdown]
+# Every record went where its label says, so the routing is right and the labels are odd. Do the
+# flowers agree with their new labels? The next cell compares the four measurements of each flower
+# with the means of the three original classes.
+#
+# Before you run the next cell: which class is the nearest to each of the four?
+
+# %% tags=["demo", "Q25"]
+measures = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+rows = [(row, *(float(flower[m]) for m in measures)) for row, flower in enumerate(flowers, start=1)]
+measured = spark.createDataFrame(rows, ["row", *measures]).join(original, "row")
+means = measured.groupBy("original").agg(*(F.avg(m).alias(f"mean_{m}") for m in measures))
+means = means.withColumnRenamed("original", "nearest")
+distance = sum((F.col(m) - F.col(f"mean_{m}")) ** 2 for m in measures)
+compared = measured.crossJoin(means).withColumn("distance", distance)
+closest = F.row_number().over(Window.partitionBy("row").orderBy("distance"))
+nearest = compared.withColumn("place", closest).where("place = 1")
+odd = nearest.select("row", "original", "nearest")
+odd = odd.where(F.col("row").isin([row for row, _, _ in changed])).orderBy("row").toPandas()
+assert (odd.original == odd.nearest).all(), "the flowers are what they were before"
+odd
+
+# %% [markdown]
+# ## Task 6: the last flower never arrives
+#
+# A program prints all 150 flowers. Every reader gets 149: the last one is missing. The next cell
+# has such a program. It runs as a process of its own, and it ends hard, as a program does that is
+# killed: nothing gets the chance to tidy up. As in the old days all records but the last have had
+# the time to leave.
+
+# %%
+import subprocess
+import sys
+
+PROGRAM = """
+import os, sys
+from kafka import KafkaProducer
+address, topic, ending = sys.argv[1:]
+producer = KafkaProducer(bootstrap_servers=address, linger_ms=200)
+for row in range(1, 151):
+    receipt = producer.send(topic, str(row).encode())
+    if row == 149:
+        receipt.get(timeout=10)
+exec(ending)
+os._exit(0)
+"""
+
+
+def run_program(topic, ending, program=PROGRAM):
+    """Run it to its hard end; `ending` is the line of Python before that, or nothing."""
+    arguments = [sys.executable, "-c", program, lab.cluster.address, topic, ending]
+    subprocess.run(arguments, check=True, timeout=30)
+
+
+# %% [markdown]
+# Run the program three times, each time into a new topic of one partition:
+#
+# - nothing before the end, into `lab.p.tail_topics["nothing"]`;
+# - `producer.flush()`, into `lab.p.tail_topics["flush"]`;
+# - `producer.close()`, into `lab.p.tail_topics["close"]`.
+#
+# Keep two dictionaries with the keys `nothing`, `flush`, `close`: `stored`, the number of records
+# in the topic, and `missing`, the list of the rows that are not there. The value of a record is
+# its row as text. **10 points**
+#
+# *Example.* `stored["flush"]` is 7 and `missing["flush"]` is `[3, 4]`.
+
+# %% tags=["task-6"]
+# Task 6
+# BEGIN SOLUTION
+# STUB: run the program three times; find stored and missing
+endings = {"nothing": "", "flush": "producer.flush()", "close": "producer.close()"}
+stored, missing = {}, {}
+for name, ending in endings.items():
+    topic = lab.p.tail_topics[name]
+    new_topic(topic, partitions=1)
+    run_program(topic, ending)
+    rows = {int(record.value) for record in everything(topic)}
+    stored[name] = len(rows)
+    missing[name] = sorted(set(range(1, 151)) - rows)
+# END SOLUTION
+stored, missing
+
+# %% tags=["check-6", "Q21"]
+lab.check(6)
+
+# %% [markdown]
+# `send` puts a record into a buffer and returns. How much a hard end costs depends on how much has
+# left by then. A program that never waits can lose everything. One that ends normally gets one
+# second of grace from this client, and loses nothing.
+#
+# Before you run the next cell: how many of 150 does each of the two leave behind?
+
+# %% tags=["demo", "Q20"]
+hasty = PROGRAM.replace("row == 149", "row == 0")
+normal = PROGRAM.replace("os._exit(0)", "")
+left = {}
+for name, program in {"hard": hasty, "normal": normal}.items():
+    new_topic(lab.p.probe_topic, partitions=1)
+    run_program(lab.p.probe_topic, "", program)
+    left[name] = lab.cluster.topic(lab.p.probe_topic).records
+assert left["hard"] < 150
+assert left["normal"] == 150
+left
+
+# %% [markdown]
+# Could a key do what you did with a partition number? A key is hashed, and the hash modulo the
+# number of partitions is the partition.
+#
+# Before you run the next cell: would the class name as key give your layout of `lab.p.pair_topic`?
+
+# %% tags=["demo", "Q26"]
+new_topic(lab.p.probe_topic, partitions=2)
+chosen = {}
+for name in (*CLASSES, *(name.removeprefix("Iris-") for name in CLASSES)):
+    chosen[name] = producer.send(lab.p.probe_topic, key=name.encode()).get(timeout=10).partition
+assert chosen == {
+    "Iris-setosa": 0,
+    "Iris-versicolor": 1,
+    "Iris-virginica": 1,
+    "setosa": 1,
+    "versicolor": 1,
+    "virginica": 0,
+}
+chosen
+
+# %% [markdown]
+# With prefix setosa is on 0, without it virginica is. So one of the two spellings gives your
+# layout by luck, and a third partition would end the luck. A partition number keeps its promise; a
+# key promises only that equal keys stay together.
+#
+# Your readers used `assign` and a seek. The next cell tries what else comes to mind.
+#
+# Before you run the next cell: how many old records does `assign` without a seek see?
+
+# %% tags=["demo", "Q27", "Q28"]
+from kafka.errors import IllegalStateError
+
+topics = [lab.p.pair_topic, lab.p.lone_topic]
+there = [TopicPartition(topic, number) for topic in topics for number in (0, 1)]
+ways = {"client_id": "ways", "consumer_timeout_ms": int(1000 * late)}
+
+
+def refusal(mistake):
+    """What a consumer says that has subscribed already."""
+    confused = clients.consumer(lab.cluster, *topics, **ways)
+    try:
+        mistake(confused)
+    except (ValueError, IllegalStateError) as error:
+        return type(error)
+
+
+assert refusal(lambda consumer: consumer.seek_to_beginning()) is ValueError
+assert refusal(lambda consumer: consumer.assign(there)) is IllegalStateError
+
+assigned = clients.consumer(lab.cluster, **ways)
+assigned.assign(there)
+assert len(list(assigned)) == 0, "without a seek it begins at the end"
+subscribed = clients.consumer(lab.cluster, *topics, auto_offset_reset="earliest", **ways)
+assert len(list(subscribed)) == 150
+
+# %% [markdown]
+# ## Task 7: four settings
+#
+# Choose two settings of the producer and two of the consumer. Of each say what it does, what its
+# default is in this client (`KafkaProducer.DEFAULT_CONFIG`), and try two values that make a
+# difference you can see: a number of records, an offset, a size, milliseconds, the name of an
+# error. What you send goes to `lab.p.probe_topic`; leave your two topics alone.
+#
+# Keep the list `settings` of four dictionaries. **9 points**
+
+# %% [markdown]
+# *Example.* It shows the form; choose other settings than this one.
+#
+# ```python
+# {"client": "consumer", "name": "fetch_max_wait_ms", "default": 500,
+#  "effect": "how long a broker waits for more bytes before it answers a fetch",
+#  "tried": [[500, "503 ms"], [100, "104 ms"]]}
+# ```
+#
+# `tried` has a pair for each value: the value and what you saw with it. A default that is an
+# object or a class is written as the name of the class.
+
+
+# %% tags=["task-7"]
+# Task 7
+# BEGIN SOLUTION
+# STUB: try four settings and keep what you saw
+def polled(**setting):
+    reader = clients.consumer(lab.cluster, lab.p.pair_topic, client_id="try", **setting)
+    return sum(map(len, reader.poll(timeout_ms=3000).values()))
+
+
+def sent(**setting):
+    writer, began = clients.producer(lab.cluster, client_id="try", **setting), time.monotonic()
+    answer = writer.send(lab.p.probe_topic, b"flower", partition=0).get(timeout=10)
+    return answer.offset, round(1000 * (time.monotonic() - began))
+
+
+acks = [[n, sent(acks=n, enable_idempotence=False)[0]] for n in (1, "all", 0)]
+starts = [[start, polled(auto_offset_reset=start)] for start in ("latest", "earliest")]
+sizes = [[n, polled(auto_offset_reset="earliest", max_poll_records=n)] for n in (500, 10)]
+waits = [[wait, sent(linger_ms=wait)[1]] for wait in (0, 500)]
+table = [
+    ("producer", "acks", -1, "how many copies before the broker answers", acks),
+    ("producer", "linger_ms", 0, "how long a record waits for its batch", waits),
+    ("consumer", "auto_offset_reset", "latest", "where a reader begins to read", starts),
+    ("consumer", "max_poll_records", 500, "most records that one poll hands out", sizes),
+]
+names = ("client", "name", "default", "effect", "tried")
+settings = [dict(zip(names, line, strict=True)) for line in table]
+# END SOLUTION
+settings
+
+# %% tags=["check-7", "Q29"]
+lab.check(7)
+
+# %% [markdown]
+# ## Task 8: what took the place of ZooKeeper
+#
+# Older clusters had ZooKeeper beside the brokers. It had three roles: `"membership"` (which
+# brokers are there), `"controller"` (who decides), `"topics"` (what is known about topics). Keep
+# the dictionary `zookeeper`: for each role a dictionary with a sentence `"then"`, what ZooKeeper
+# did, and a sentence `"now"`, how Kafka 4 does it.
+#
+# *Example.* `{"membership": {"then": "…", "now": "…"}, "controller": …}`
+
+# %% [markdown]
+# Then observe each role in your cluster, as the dictionary `observed`:
+#
+# - `"brokers"`: the ids of the brokers that are registered now;
+# - `"quorum_leader"`: the id of the node that leads the metadata quorum, and so is the controller;
+# - `"topic_ids"`: name and id of your two topics, as the metadata has them;
+# - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups, which were
+#   not in ZooKeeper either.
+#
+# **9 points**
+
+# %% tags=["task-8"]
+# Task 8
+# BEGIN SOLUTION
+# STUB: answer with `zookeeper` and `observed`
+zookeeper = {
+    "membership": {
+        "then": "Every broker registered there, and who was alive was seen from its session.",
+        "now": "A broker registers with the controller and sends heartbeats; without it is fenced.",
+    },
+    "controller": {
+        "then": "It let the brokers elect one of them as the controller, and never two.",
+        "now": "The voters of the metadata quorum elect a leader among themselves with Raft.",
+    },
+    "topics": {
+        "then": "It stored the partitions of a topic, where its replicas are, and its settings.",
+        "now": "They are records in the metadata log __cluster_metadata, which each node replays.",
+    },
+}
+observed = {
+    "brokers": [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]],
+    "quorum_leader": lab.cluster.quorum().leader,
+    "topic_ids": {t: lab.cluster.topic(t).id for t in (lab.p.pair_topic, lab.p.lone_topic)},
+    "offsets_topic": "__consumer_offsets",
+}
+# END SOLUTION
+observed
+
+# %% tags=["check-8", "Q30"]
+lab.check(8)
+
+# %% [markdown]
+# The metadata log lies on the disk of the node like any other partition, and a tool of Kafka
+# decodes it. The next cell looks for the records that created your two topics.
+
+# %% tags=["demo", "Q31"]
+folder = lab.cluster.engine.storage("broker")
+files = sorted(map(str, folder.glob("**/__cluster_metadata-0/*.log")))
+decoder = console(
+    lab.cluster, "kafka-dump-log", "--cluster-metadata-decoder", "--files", ",".join(files)
+)
+decoder.wait_until_gone()
+payloads = [line.partition("payload: ")[2] for line in decoder.screen.splitlines()]
+records = [json.loads(payload) for payload in payloads if payload.startswith("{")]
+ids = {r["data"]["name"]: r["data"]["topicId"] for r in records if r["type"] == "TOPIC_RECORD"}
+found = {
+    topic: [
+        record["data"]["partitionId"]
+        for record in records
+        if record["type"] == "PARTITION_RECORD" and record["data"]["topicId"] == ids[topic]
+    ]
+    for topic in (lab.p.pair_topic, lab.p.lone_topic)
+}
+assert found == {lab.p.pair_topic: [0, 1], lab.p.lone_topic: [0, 1]}
+[record for record in records if record["data"].get("topicId") == ids[lab.p.pair_topic]]
+
+# %% [markdown]
+# ## What you saw
+#
+# - A partition number keeps a record where you want it; a key keeps equal keys together.
+# - A reader ends because of a time-out, and it sees everything because it begins at the beginning.
+# - A picture hides duplicates. Offsets tell a lost record from a lost line.
+# - `send` only fills a buffer: a hard end loses what is in it, `flush` and `close` empty it.
+# - What ZooKeeper kept is now in a log that Kafka writes itself.
+
+# %%
+lab.score()
+
+# %%
+lab.close()

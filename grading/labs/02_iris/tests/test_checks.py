@@ -1,0 +1,184 @@
+"""The checks of lab 02 against states that are nearly right."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from grading.define.definition import module
+from grading.define.place import find
+from grading.judge.outcome import Outcome
+from tests.grading.state import parameters, record, result, wrong_answer
+
+LAB_FOLDER = find("lab02")
+flowers = module(LAB_FOLDER, "flowers").flowers
+_id = module(LAB_FOLDER, "checks")._id
+
+LAB = "lab02"
+P = parameters(LAB)
+
+
+def logs(partition_of=P.partition_of, change=None):
+    """Both topics as a right producer fills them; `change` may alter one record."""
+    found = {P.pair_topic: [], P.lone_topic: []}
+    ends = Counter()
+    for row, (name, pair) in flowers().items():
+        topic = P.pair_topic if name in partition_of else P.lone_topic
+        partition = partition_of.get(name, row % 2)
+        value, headers = json.dumps(pair).encode(), (("row", str(row).encode()),)
+        if change:
+            value, headers = change(row, value, headers)
+        offset = ends[topic, partition]
+        found[topic].append(record(partition, offset, value, headers=headers))
+        ends[topic, partition] += 1
+    return found
+
+
+def consumed(state):
+    return [
+        {
+            "row": int(dict(r.headers)["row"]),
+            "topic": topic,
+            "partition": r.partition,
+            "offset": r.offset,
+            "pair": r.json(),
+        }
+        for topic, records in state.items()
+        for r in records
+    ]
+
+
+@pytest.mark.parametrize(
+    "check", ["flowers_arrived_once", "class_decides_where", "value_is_the_pair"]
+)
+def test_a_right_producer_passes(check):
+    assert result(LAB, check, logs()).outcome is Outcome.PASS
+
+
+def test_a_partition_too_many_is_one_that_nobody_sends_to():
+    """Kafka would fill it in the topic of the lone class, and no reader is told to read it."""
+    made = {}
+    names = {
+        "lab": SimpleNamespace(p=P),
+        "new_topic": lambda name, partitions: made.update({name: partitions}),
+    }
+    exec(wrong_answer(LAB, "1_three_partitions").answer, names)
+    assert made == {P.pair_topic: 3, P.lone_topic: 2}
+
+
+def test_the_other_layout_is_named_by_partition():
+    turned = {name: 1 - partition for name, partition in P.partition_of.items()}
+    found = result(LAB, "class_decides_where", logs(turned))
+    assert found.outcome is Outcome.PART, "the third class is right"
+    assert f"partition 0 of {P.pair_topic} (Iris-virginica)" in found.messages[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(b"[3.5, 5.1]", "'[3.5, 5.1]', expected [5.1, 3.5]"), (b"5.1;3.5", "'5.1;3.5', expected")],
+)
+def test_another_value_is_shown(value, said):
+    state = logs(change=lambda row, right, headers: (value if row == 1 else right, headers))
+    found = result(LAB, "value_is_the_pair", state)
+    assert said in found.messages[0]
+
+
+def test_a_missing_header_is_a_missing_row():
+    state = logs(change=lambda row, value, headers: (value, () if row == 97 else headers))
+    found = result(LAB, "flowers_arrived_once", state)
+    assert found.messages == ["rows in the headers: missing 97; not expected None"]
+
+
+def test_lines_may_have_any_form_with_the_three_facts():
+    lines = [f"#{n}: {name} = {a} cm, {b} cm" for n, (name, (a, b)) in flowers().items()]
+    assert result(LAB, "lines_are_in_order", values={"lines": lines}).outcome is Outcome.PASS
+    lines[4], lines[5] = lines[5], lines[4]
+    assert (
+        "line 5 is '#6:" in result(LAB, "lines_are_in_order", values={"lines": lines}).messages[0]
+    )
+
+
+def test_a_reader_that_lost_a_record_is_told_how_many():
+    state = logs()
+    seen = consumed(state)
+    of = {name: P.partition_of[f"Iris-{name}"] for name in ("setosa", "virginica")}
+    values = {
+        name: [r for r in seen if (r["topic"], r["partition"]) == (P.pair_topic, partition)]
+        for name, partition in of.items()
+    }
+    good = {"consumed": {"all": seen, **values}}
+    assert result(LAB, "readers_got_everything", state, good).outcome is Outcome.PASS
+    lost = {"consumed": {"all": seen[:-1], **values}}
+    assert result(LAB, "readers_got_everything", state, lost).messages == [
+        "consumed['all'] has 149 records, its partitions 150"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [
+        ("T | [5.8, 2.7] | partition 0", True),
+        ("partition 0 of T: 5.8 and 2.7", True),
+        ("T | [5.8, 2.7] | partition 1", False),
+        ("T | [5.8, 2.75] | partition 0", False),
+        ("[5.8, 2.7] | partition 0", False),
+    ],
+)
+def test_a_line_of_the_listing_shows_three_facts(line, fits):
+    topic = "virginicasetosa-00ff00"
+    seen = [{"topic": topic, "partition": 0, "pair": [5.8, 2.7]}]
+    listing = ["topic, value, partition", line.replace("T", topic)]
+    values = {"consumed": {"all": seen}, "listing": listing}
+    found = result(LAB, "listing_shows_the_records", values=values)
+    assert (found.outcome is Outcome.PASS) is fits
+
+
+def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
+    return {
+        "client": "producer",
+        "name": name,
+        "default": default,
+        "effect": "how long a record waits for others",
+        "tried": [list(pair) for pair in tried],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "right"),
+    [
+        ("acks", -1, True),
+        ("acks", "all", True),
+        ("acks", 1, False),
+        ("partitioner", "DefaultPartitioner", True),
+        ("key_serializer", None, True),
+        ("retries", float("inf"), True),
+        ("retries", 0, False),
+        ("lingering", 0, False),
+    ],
+)
+def test_a_default_is_compared_with_the_client(name, default, right):
+    values = {"settings": [settings(name=name, default=default)]}
+    found = result(LAB, "defaults_are_right", values=values)
+    assert (found.outcome is Outcome.PASS) is right
+
+
+@pytest.mark.parametrize("tried", [((0, 3),), ((0, 3), (500, 3)), ((0, 3), (0, 4))])
+def test_values_without_a_difference_are_no_experiment(tried):
+    values = {"settings": [settings(tried=tried)]}
+    found = result(LAB, "values_make_a_difference", values=values)
+    assert "two values that differ in effect" in found.messages[0]
+
+
+def test_an_answer_that_lacks_a_fact_is_told_which():
+    roles = ("membership", "controller", "topics")
+    vague = {"then": "It did something about this.", "now": "Something else does it today."}
+    found = result(LAB, "roles_are_told", values={"zookeeper": dict.fromkeys(roles, vague)})
+    assert found.outcome is Outcome.FAIL
+    assert "membership, now: does not say how a broker shows that it is alive" in found.messages[1]
+
+
+def test_an_id_may_be_written_in_both_forms():
+    one = "2543c9d2-26bf-4e63-b2f7-0402461ede9e"
+    assert _id("JUPJ0ia_TmOy9wQCRh7eng") == _id(one) == one
+    assert _id("no id at all") == "no id at all"

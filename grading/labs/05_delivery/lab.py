@@ -1,0 +1,798 @@
+# %% [markdown]
+# # Lab 05 Delivery
+#
+# Brokers freeze, die and come back while your cells run, and the grader breaks them with numbers of
+# your own. Each task shows one way to lose or double records next to your way not to. Where did
+# the acknowledged record go?
+
+# %% [markdown]
+# **You will**
+#
+# - prove with two logs and Spark what was lost and what came twice;
+# - choose acknowledgements, copies and the minimum of in-sync replicas, and survive a dead leader;
+# - write a program whose acknowledgements are worth something;
+# - write consumer loops that lose nothing when they are killed, and repeat little;
+# - name the promise that a set of settings makes.
+#
+# **Needs** lessons 04 to 06. **Time** about 120 minutes. **Points** 100.
+
+# %% tags=["parameters"]
+student = ""  # your name or number in the course; the grader puts it in
+session_ms = 10_000  # how long the group waits for a member that says nothing
+
+# %%
+from grading.lab import Lab
+
+lab = Lab.open("lab05_delivery", student)
+lab
+
+# %% [markdown]
+# Above stand *your* names and numbers. A few of them say what will break: `lab.p.frozen` is a
+# broker that will stand still, `lab.p.goes` says whether another one stops or is killed.
+#
+# **The same fault meets you here and in grading.** It begins when you run a cell whose first line
+# is `# Task 2` to `# Task 7`, it waits for something that your cell makes the cluster do, and
+# everything is mended when the cell is over. Then a list says what was broken. If your cell is over
+# first, the list says what the fault still waited for. To try a task again, run the cell in front
+# of it first: it empties the topics.
+#
+# **Predictions are checked too.** Mend yours when you have measured. Write it with `lab.p.records`,
+# `lab.p.dropped` or `lab.p.every` and not as digits: in grading these numbers are others.
+
+# %%
+from contextlib import suppress
+from pathlib import Path
+
+from kafka.errors import KafkaError
+
+from delivery import Entry, Run, compare, difference, workers
+from delivery.payload import path_of, write
+from delivery.sayings import saying
+from kafkalab import Prediction, clients, spark_session, wait_until
+
+spark = spark_session("lab05")
+assert len(lab.cluster.brokers) == 3
+assert lab.cluster.quorum().leader not in lab.cluster.brokers, "the controller is a node apart"
+lab.cluster
+
+# %% [markdown]
+# ## Before task 1: the tools
+#
+# `new_topic` makes an empty topic of six partitions. Partition *n* has its first copy on broker
+# *n mod 3*, the next copies on the brokers after that. So every broker leads two partitions.
+
+
+# %% tags=["C45"]
+def new_topic(name, copies, minimum=1):
+    """An empty topic of six partitions. One that has the name already is deleted first."""
+    admin = clients.admin(lab.cluster)
+    if name in admin.list_topics():
+        admin.delete_topics([name])
+        wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
+    places = {n: [(n + copy) % 3 for copy in range(copies)] for n in range(6)}
+    settings = {"min.insync.replicas": str(minimum)}
+    admin.create_topics({name: {"assignments": places, "configs": settings}})
+    lab.cluster.wait_for_topic(name)
+    return lab.cluster.topic(name)
+
+
+plain = new_topic(lab.p.plain, copies=3, minimum=2)
+assert [p.leader for p in plain.partitions] == [0, 1, 2, 0, 1, 2], "two leaders a broker"
+plain
+
+# %% [markdown]
+# `send` sends `lab.p.records` records to a topic, in turns to all partitions or to those you name.
+# It writes down every record whose future succeeded, in a **payload log** as a producer's log: one
+# line with topic, partition, key and value. `settings` are those of a KafkaProducer. With
+# `one_by_one` it waits for each answer before it sends the next record.
+
+
+# %%
+def logs(topic):
+    """The folder with the payload logs of a topic."""
+    return Path("run") / topic
+
+
+def record_of(topic, partitions, number):
+    """Record `number` of a burst that goes to these partitions in turns."""
+    return Entry(topic, partitions[number % len(partitions)], str(number), saying(number))
+
+
+def opened(topic, **settings):
+    """The producer for a topic."""
+    chosen = {"delivery_timeout_ms": 40_000, **settings}
+    return clients.producer(lab.cluster, client_id=topic, **chosen)
+
+
+# %%
+def send(topic, producer=None, partitions=range(6), one_by_one=False, patience=45, **settings):
+    """Send lab.p.records records; the list of those that were acknowledged in time."""
+    producer = producer or opened(topic, **settings)
+    sent = []
+    for number in range(lab.p.records):
+        r = record_of(topic, partitions, number)
+        future = producer.send(topic, r.value.encode(), key=r.key.encode(), partition=r.partition)
+        sent.append((r, future))
+        if one_by_one:
+            future.get(timeout=patience)
+    with suppress(KafkaError):
+        producer.flush(timeout=patience)
+    acknowledged = [r for r, future in sent if future.succeeded()]
+    write(path_of(logs(topic), "producer"), acknowledged)
+    return acknowledged
+
+
+# %% [markdown]
+# `read_all` reads a topic to its end, as soon as every partition has a leader again, and writes
+# the consumer's log. `verdict` lets Spark compare both logs of a topic: *lost* is acknowledged and
+# not read, *extra* is read more often than acknowledged.
+
+
+# %%
+def read_all(topic):
+    """Read a topic to its end; how many records."""
+    for number in range(6):
+        lab.cluster.wait_for_leader(topic, number, timeout=40)
+    reader = clients.consumer(
+        lab.cluster, topic, client_id=f"read-{topic}", auto_offset_reset="earliest"
+    )
+    found = [
+        Entry.of(r.topic, r.partition, r.key, r.value)
+        for r in clients.records_until_end(reader, timeout=40)
+        if r.key != b"hello"
+    ]
+    write(path_of(logs(topic), "consumer"), found)
+    return len(found)
+
+
+def verdict(topic):
+    """Lost and extra records of a topic, by Spark from its logs."""
+    compared = compare(spark, logs(topic))
+    return {"lost": compared.lost, "extra": compared.extra}
+
+
+# %% [markdown]
+# A comparison is worth nothing until it has been seen to fail. The next cell sends, reads, and then
+# spoils the consumer's log: one line is removed, another one doubled.
+#
+# Before you run the next cell: what will Spark say?
+
+# %% tags=["demo", "C25", "C26", "C27"]
+send(lab.p.plain)
+assert read_all(lab.p.plain) == lab.p.records
+assert verdict(lab.p.plain) == {"lost": 0, "extra": 0}
+
+log = path_of(logs(lab.p.plain), "consumer")
+lines = log.read_text("utf-8").splitlines()
+log.write_text("\n".join([*lines[1:], lines[5]]) + "\n", "utf-8")
+spoilt = compare(spark, logs(lab.p.plain))
+assert spoilt.lost_entries == [Entry.parse(lines[0])]
+assert spoilt.extra_entries == [Entry.parse(lines[5])]
+by_text = difference(logs(lab.p.plain))
+assert (by_text.lost, by_text.extra) == (spoilt.lost_entries, spoilt.extra_entries)
+assert by_text.lines > len(by_text.lost) + len(by_text.extra), "diff prints headers too"
+spoilt
+
+# %% [markdown]
+# ## Task 1: a consumer that commits and comes back at once
+#
+# The client programs in `delivery` are processes of their own. `run_1` starts them:
+# `run_1.consumer(option=…)`, `run_1.producer(option=…)`. With no options the consumer is a dynamic
+# member with auto-commit. This task has no fault of the grader's; your own cell kills the consumer.
+#
+# Somebody ran it with `auto_commit=False, auto_offset_reset="earliest"`. After a crash the group
+# first did nothing for `session_ms`, then everything came again. Why the wait, why the repetition?
+# Answer with `because`, a dictionary with the keys `"wait"` and `"repetition"`. Its values are two
+# of `"no leader"`, `"session not over"`, `"nothing committed"` and `"sent twice"`.
+
+# %% [markdown]
+# Choose `member`, a dictionary of options for `run_1.consumer(**member)`, so that neither happens.
+# Give `session_timeout` the value `session_ms`, and use `lab.p.instance` if you need a name. All
+# options stand in `delivery/options.py`, beside this notebook. Then
+#
+# - start a consumer and wait until it is `"ready"`, let a producer send `lab.p.records` records;
+# - wait until all is read (`run_1.wait_until_read()`) and the program has said `"committed"`;
+# - kill the consumer, start the same again as `second`, wait until it has said `"nothing left"`.
+#
+# Keep `waited`, the seconds from the start of `second` until it was `"ready"` (`.seconds` of the
+# line), `again`, how many records it got once more (`second.payload` holds those of the first
+# consumer too), and `both`, what `compare(spark, run_1.directory)` says as a dictionary with `lost`
+# and `extra`. **14 points**
+#
+# *Example.* `second.wait_for("ready").seconds` is as long as the session for a dynamic member.
+
+# %% tags=["task-1"]
+# Task 1
+new_topic(lab.p.plain, copies=3, minimum=2)
+run_1 = Run(lab.cluster, logs(lab.p.plain), topic=lab.p.plain, group=lab.p.readers)
+# BEGIN SOLUTION
+# STUB: choose the options and run the steps
+member = {"session_timeout": session_ms, "instance_id": lab.p.instance, "ack_after_batch": True}
+first = run_1.consumer(**member)
+first.wait_for("ready")
+run_1.producer(num_records_per_roll=lab.p.records).wait()
+run_1.wait_until_read()
+first.wait_for("committed")
+first.kill()
+second = run_1.consumer(**member)
+waited = second.wait_for("ready").seconds
+second.wait_for("nothing left")
+again = len(second.payload) - lab.p.records
+compared = compare(spark, run_1.directory)
+both = {"lost": compared.lost, "extra": compared.extra}
+because = {"wait": "session not over", "repetition": "nothing committed"}
+# END SOLUTION
+waited, again, both
+
+# %% tags=["check-1", "C44", "C84", "C97"]
+lab.check(1)
+
+# %% [markdown]
+# The broker cannot know whether a newcomer replaces the dead member or joins it. So it waits until
+# the session of the old one ends. A static member says who it is, and gets its partitions back.
+# And a group without commits has no memory: it starts where `auto_offset_reset` says.
+
+# %% [markdown]
+# ## Task 2: nobody was asked
+#
+# Two topics with **one** copy of each partition. `greeted` opens a producer that has met every
+# broker: it has stored one `hello` in each partition. After that, broker `lab.p.frozen` stands
+# still, takes what the network brings, and is killed and started again. `lab.p.unasked` gets the
+# records with `acks=0`.
+#
+# First predict: of `lab.p.records` records in turns to six partitions, how many will be *lost* with
+# `acks=0`? Put your number into `predicted_2`. Then choose `asked`, the settings for `lab.p.asked`,
+# so that nothing acknowledged is lost there under the same fault.
+
+
+# %%
+def greeted(topic, **settings):
+    """A producer that has connections with all brokers."""
+    found = lab.cluster.topic(topic).records
+    assert not found, f"{topic} has {found} records: first run the cell in front of the task again"
+    producer = opened(topic, **settings)
+    for number in range(6):
+        producer.send(topic, key=b"hello", partition=number)
+    wait_until(
+        lambda: all(lab.cluster.batches(topic, number, number % 3) for number in range(6)),
+        timeout=20,
+        what="the greetings on the disks",
+    )
+    return producer
+
+
+run_1.close()  # its programs would go on beside the next faults
+new_topic(lab.p.unasked, copies=1)
+new_topic(lab.p.asked, copies=1)
+
+# %% [markdown]
+# Greet with both producers first. Then send to `lab.p.unasked`, after that to `lab.p.asked`: the
+# broker comes back when both bursts have reached the other two. Read both, and keep what `verdict`
+# says as `unasked_2` and `asked_2`, and `promised_2`, how many records were acknowledged with
+# `acks=0`. **12 points**
+#
+# *Example.* `first = greeted(lab.p.unasked, acks=0, enable_idempotence=False)` and then
+# `send(lab.p.unasked, first)` are given lines.
+
+# %% tags=["task-2", "C46", "C49", "C95"]
+# Task 2
+# BEGIN SOLUTION
+# STUB: choose predicted_2 and the settings asked, then send, read and compare
+predicted_2 = lab.p.records // 3
+asked = {"acks": 1, "enable_idempotence": False}
+first = greeted(lab.p.unasked, acks=0, enable_idempotence=False)
+second = greeted(lab.p.asked, **asked)
+promised_2 = len(send(lab.p.unasked, first))
+send(lab.p.asked, second)
+read_all(lab.p.unasked)
+read_all(lab.p.asked)
+unasked_2, asked_2 = verdict(lab.p.unasked), verdict(lab.p.asked)
+# END SOLUTION
+Prediction(predicted_2, "records lost").against(unasked_2["lost"])
+
+# %% tags=["check-2"]
+lab.check(2)
+
+# %% [markdown]
+# With `acks=0` success means that the bytes were handed to the socket. The broker's kernel took
+# them, the broker never read them, and there was nothing to repeat because nobody waited. Would a
+# second copy have helped? No: the records did not reach the first one.
+
+# %% [markdown]
+# ## Task 3: the leader alone has it
+#
+# Now three copies. Two producers greet. Then both followers of broker `lab.p.leader` stand still, a
+# burst goes to the two partitions that it leads, and it is killed. `lab.p.led` gets its burst with
+# `acks=1`.
+#
+# Predict first: how many of the acknowledged records of `lab.p.led` are lost? (`predicted_3`)
+#
+# Then choose `copied`, the settings of the second producer, and write `deliver(producer, topic,
+# partitions)`. It sends `lab.p.records` records as `record_of(topic, partitions, number)` gives
+# them, waits for the answers, and returns the list of the records that were acknowledged and of no
+# others. It must live through the fault: the new leader is there after some seconds.
+
+# %% [markdown]
+# Greet for both first. Then send with the given line, then with `deliver`; read and compare both.
+# Keep `led_3` and `copied_3` (what `verdict` says) and `acknowledged_3`, the list that `deliver`
+# returned; write it down as a producer's log before you compare:
+# `write(path_of(logs(topic), "producer"), …)`. **14 points**
+#
+# *Example.* `first = greeted(lab.p.led, acks=1, enable_idempotence=False)` and then
+# `send(lab.p.led, first, mine)` are given lines.
+
+# %%
+mine = [lab.p.leader, lab.p.leader + 3]
+new_topic(lab.p.mark, copies=3, minimum=2)
+new_topic(lab.p.led, copies=3, minimum=2)
+new_topic(lab.p.copied, copies=3, minimum=2)
+
+
+# %% tags=["task-3", "C54", "C56"]
+# Task 3
+# BEGIN SOLUTION
+# STUB: predict, write deliver, send twice, read and compare
+def deliver(producer, topic, partitions):
+    """Send the burst; the records that every in-sync replica has."""
+    sent = []
+    for number in range(lab.p.records):
+        r = record_of(topic, partitions, number)
+        future = producer.send(topic, r.value.encode(), key=r.key.encode(), partition=r.partition)
+        sent.append((r, future))
+    with suppress(KafkaError):
+        producer.flush(timeout=60)
+    return [r for r, future in sent if future.succeeded()]
+
+
+predicted_3 = lab.p.records
+copied = {"acks": "all", "delivery_timeout_ms": 60_000}
+first = greeted(lab.p.led, acks=1, enable_idempotence=False)
+second = greeted(lab.p.copied, **copied)
+send(lab.p.led, first, mine)
+acknowledged_3 = deliver(second, lab.p.copied, mine)
+write(path_of(logs(lab.p.copied), "producer"), acknowledged_3)
+read_all(lab.p.led)
+read_all(lab.p.copied)
+led_3, copied_3 = verdict(lab.p.led), verdict(lab.p.copied)
+# END SOLUTION
+Prediction(predicted_3, "records lost").against(led_3["lost"])
+
+# %% [markdown]
+# By now the old leader is back, with all the records of the burst on its disk. Are they saved?
+#
+# Before you run the next cell: how many records does `lab.p.led` hold on the old leader's disk?
+
+# %% tags=["demo", "C55"]
+lab.cluster.wait_for_isr(lab.p.led, 3)
+on_its_disk = lab.cluster.batches(lab.p.led, lab.p.leader, lab.p.leader)
+assert sum(batch.records for batch in on_its_disk) == 1, "the greeting; it threw the burst away"
+assert read_all(lab.p.led) == 0
+
+# %% tags=["check-3"]
+lab.check(3)
+
+# %% [markdown]
+# The old leader came back as a follower, and a follower makes its log equal to the leader's. What
+# the new leader never had is cut off.
+
+# %% [markdown]
+# ## Task 4: one broker may be missing
+#
+# `lab.p.tight` has two copies and a minimum of two in-sync replicas. `lab.p.sturdy` is yours:
+# create it with `new_topic` so that no acknowledged record is ever on one broker only, **and**
+# sending goes on while one broker is away. While the cell runs, broker `lab.p.away` goes
+# (`lab.p.goes`) and stays away until the cell is over. The fault begins when your topic is there.
+#
+# Predict first: with `acks="all"`, how many of the records to `lab.p.tight` will be acknowledged
+# within 4 seconds? (`predicted_4`) A partition that misses one of its two copies refuses.
+
+# %% [markdown]
+# In this order: create your topic, send to it with `acks="all"`, then the given line to
+# `lab.p.tight`, then read yours. Keep `went_4` and `tight_4`, how many records were acknowledged by
+# your topic and by `lab.p.tight`, and `sturdy_4`, the verdict on your topic. **14 points**
+#
+# *Example.* `tight_4 = len(send(lab.p.tight, acks="all", patience=4))` is the given line.
+
+# %%
+new_topic(lab.p.tight, copies=2, minimum=2)
+_ = clients.admin(lab.cluster).delete_topics([lab.p.sturdy], raise_errors=False)
+
+# %% tags=["task-4", "C60", "C69"]
+# Task 4
+# BEGIN SOLUTION
+# STUB: predict, create the topic, send to both, read and compare
+predicted_4 = lab.p.records // 3
+new_topic(lab.p.sturdy, copies=3, minimum=2)
+went_4 = len(send(lab.p.sturdy, acks="all"))
+tight_4 = len(send(lab.p.tight, acks="all", patience=4))
+read_all(lab.p.sturdy)
+sturdy_4 = verdict(lab.p.sturdy)
+# END SOLUTION
+Prediction(predicted_4, "records acknowledged").against(tight_4)
+
+# %% tags=["check-4"]
+lab.check(4)
+
+# %% [markdown]
+# ## Task 5: an answer was lost
+#
+# The network drops `lab.p.dropped` answers of the brokers in a row, after `lab.p.answered` that
+# came. The records are stored; the producer does not know, and sends again. `lab.p.doubled` is sent
+# to without idempotence, one record at a time.
+#
+# Predict `predicted_5`: how many records will be *extra* in `lab.p.doubled`? Then choose `sure`,
+# the settings for `lab.p.once`, so that nothing is lost and nothing extra. Send to both with
+# `one_by_one=True`, read both, and keep the verdicts as `doubled_5` and `once_5`. **12 points**
+#
+# *Example.* With `sure = {"acks": "all", "enable_idempotence": False}` both topics end alike.
+
+# %%
+new_topic(lab.p.doubled, copies=3, minimum=2)
+new_topic(lab.p.once, copies=3, minimum=2)
+
+# %% tags=["task-5", "C95"]
+# Task 5
+# BEGIN SOLUTION
+# STUB: predict, choose sure, send to both one by one, read and compare
+predicted_5 = lab.p.dropped
+sure = {"acks": "all", "enable_idempotence": True}
+send(lab.p.doubled, one_by_one=True, acks="all", enable_idempotence=False)
+send(lab.p.once, one_by_one=True, **sure)
+read_all(lab.p.doubled)
+read_all(lab.p.once)
+doubled_5, once_5 = verdict(lab.p.doubled), verdict(lab.p.once)
+# END SOLUTION
+Prediction(predicted_5, "records extra").against(doubled_5["extra"])
+
+# %% tags=["check-5"]
+lab.check(5)
+
+# %% [markdown]
+# The broker knows a batch that it has stored by producer id, epoch and sequence number. So a repeat
+# of the *client* is recognised. A repeat of the *application* is not: a program that is started
+# again gets another producer id.
+#
+# Before you run the next cell: the same records are sent to a topic twice, both times with
+# idempotence. How many are extra?
+
+# %% tags=["demo", "C76", "C77"]
+new_topic(lab.p.again, copies=3, minimum=2)
+for _ in range(2):
+    send(lab.p.again, acks="all", enable_idempotence=True)
+read_all(lab.p.again)
+again_5 = verdict(lab.p.again)
+assert again_5["extra"] == lab.p.records, "each of them"
+stored = lab.cluster.batches(lab.p.again, 0)
+assert len({batch.producer_id for batch in stored}) == 2
+assert min(batch.base_sequence for batch in stored) == 0
+stored[-1]
+
+# %% [markdown]
+# ## Task 6: committed too early
+#
+# A worker is a loop of yours that runs as a process of its own. `process(record)` does the work: it
+# sends the record to the topic `lab.p.done`, and takes 60 ms. Here is a loop as many write it.
+
+
+# %%
+def read_on_careless(consumer, process, goes_on, every):
+    """Commits the positions of the consumer after every so many records."""
+    done = 0
+    while goes_on():
+        for records in consumer.poll(timeout_ms=200).values():
+            for record in records:
+                process(record)
+                done += 1
+                if done % every == 0:
+                    consumer.commit()
+
+
+run_6 = Run(lab.cluster, logs(lab.p.orders), topic=lab.p.orders, group=lab.p.workers)
+new_topic(lab.p.orders, copies=3, minimum=2)
+new_topic(lab.p.done, copies=3, minimum=2)
+len(send(lab.p.orders, acks="all"))
+
+# %% [markdown]
+# The consumer program of `delivery` commits in the same way with `ack_every_x_msgs`. Here it
+# dies right after its first commit, and the group goes on with a second one.
+#
+# Before you run the next cell: how many records will neither of the two have processed?
+
+# %% tags=["demo", "C78", "C79", "C80"]
+from delivery.payload import read
+
+hole = Run(lab.cluster, logs(lab.p.careless), topic=lab.p.orders, group=lab.p.careless)
+write(path_of(hole.directory, "producer"), read(path_of(logs(lab.p.orders), "producer")))
+reader = {"auto_offset_reset": "earliest", "instance_id": lab.p.instance, "max_poll_recs": 100}
+hasty_one = hole.consumer(local_id=1, ack_every_x_msgs=lab.p.every, crash_after_commits=1, **reader)
+assert hasty_one.wait() == 17
+batch = int(hasty_one.said("batch of")[0].text.split()[2])
+assert len(hasty_one.payload) == lab.p.every
+assert sum(lab.cluster.group(lab.p.careless).offsets.values()) == batch
+hole.consumer(local_id=2, ack_after_batch=True, **reader)
+hole.wait_until_read()
+holes = compare(spark, hole.directory)
+hole.close()
+assert (holes.lost, holes.extra) == (batch - lab.p.every, 0), "the rest of the batch in hand"
+holes
+
+# %% [markdown]
+# `commit()` without arguments stores the *position*: the end of everything that `poll` handed over.
+# Most of it is not processed yet. A process that dies right after this commit leaves a hole. And
+# what it has processed since its last commit comes again, as with any loop.
+#
+# Write `read_on(consumer, process, goes_on, every)`. It polls while `goes_on()`, processes each
+# record, and after `every` processed records commits what *is* processed. A commit of your own
+# takes a dictionary from `TopicPartition` to `OffsetAndMetadata(offset, "", -1)`. The loop runs in
+# another process, so it imports inside what it needs. At the end of a batch it commits the rest.
+# Nothing else of the notebook is there. A worker that ends by itself has made an error:
+# `print(*one.lines, sep="\n")` shows its traceback.
+#
+# While the cell runs, worker 1 is killed, when `lab.p.killed_at` records lie in `lab.p.done`.
+
+# %% [markdown]
+# Predict `predicted_6`: how many records at most will be processed twice with your loop, if a kill
+# comes at the worst moment? Then start worker 1 with the line below, wait for its end
+# (`one.wait()`, keep it as `status_6`), start worker 2 in the same way without the pause, and wait
+# with `read_to_the_end(run_6)`. Keep `orders_6`, the verdict on `lab.p.orders`. To try it again,
+# first run the cell with `read_on_careless`: it empties the topics. **14 points**
+#
+# *Example.* `one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **quick)`
+# runs your loop. With `read_on_careless` in the place of `read_on` the loop above would run.
+
+
+# %%
+def read_to_the_end(run):
+    """Until the group has committed everything; then its workers finish. Their exit statuses."""
+    ends = {p.partition: p.end_offset for p in lab.cluster.topic(run.topic).partitions}
+
+    def is_done():
+        offsets = lab.cluster.group(run.group).offsets
+        return {n: offsets.get((run.topic, n)) for n in ends} == ends
+
+    wait_until(is_done, timeout=60, what=f"{run.group} to commit the end of {run.topic}")
+    return [program.finish() for program in run.programs if program.status is None]
+
+
+quick = {"session_timeout_ms": 3_000}
+
+
+# %% tags=["task-6", "C81"]
+# Task 6
+# BEGIN SOLUTION
+# STUB: write read_on, predict, and run two workers
+def read_on(consumer, process, goes_on, every):
+    """Commits the offset after the last processed record of each partition."""
+    from kafka import OffsetAndMetadata
+
+    done, count = {}, 0
+    while goes_on():
+        for place, records in consumer.poll(timeout_ms=200).items():
+            for record in records:
+                process(record)
+                done[place] = OffsetAndMetadata(record.offset + 1, "", -1)
+                count += 1
+                if count % every == 0:
+                    consumer.commit(done)
+        if done:
+            consumer.commit(done)
+
+
+predicted_6 = lab.p.every
+one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **quick)
+status_6 = one.wait()
+workers.start(run_6, read_on, 2, lab.p.done, lab.p.every, **quick)
+read_to_the_end(run_6)
+orders_6 = verdict(lab.p.orders)
+# END SOLUTION
+status_6, orders_6
+
+# %% tags=["check-6"]
+lab.check(6)
+
+# %% [markdown]
+# ## Task 7: committed too late
+#
+# Two workers share `lab.p.late`. In the middle of it worker 1 is hit (`lab.p.hit`): killed, or
+# frozen until the other one has all partitions, and then it goes on. What it had processed and not
+# committed is processed again by the other one. That cannot be avoided here, but it can be kept
+# small: at most `lab.p.repeated` records.
+#
+# Write `late_loop(consumer, process, goes_on)` and choose `late`, the settings of its consumer
+# (`max_poll_records`, `session_timeout_ms` and others; offsets are committed by your loop). A
+# worker that was frozen finds its commit refused with a `CommitFailedError`. The loop must live on.
+
+# %% [markdown]
+# Start both workers with the line below, 1 and 2; wait for both
+# (`lab.cluster.wait_for_group(lab.p.late_workers, members=2)`); then `send(lab.p.late, acks="all")`
+# and `read_to_the_end(run_7)`. The session must be short enough that worker 2 takes over within 5
+# seconds; a heartbeat comes each 500 ms, so choose 1,500 ms or more.
+#
+# Keep `late_7`, the verdict on `lab.p.late`. Then let Spark remove the repetitions: `unique_7` is
+# the number of different keys in `lab.p.late_done`, counted by Spark from
+# `read_topic(spark, lab.cluster, lab.p.late_done)`. **14 points**
+#
+# *Example.* `workers.start(run_7, late_loop, 1, lab.p.late_done, pause_ms=20, **late)`
+
+# %%
+from kafkalab import read_topic
+
+run_7 = Run(lab.cluster, logs(lab.p.late), topic=lab.p.late, group=lab.p.late_workers)
+new_topic(lab.p.late, copies=3, minimum=2)
+new_topic(lab.p.late_done, copies=3, minimum=2)
+
+
+# %% tags=["task-7", "C92", "C93"]
+# Task 7
+# BEGIN SOLUTION
+# STUB: write late_loop, choose late, run two workers, count with Spark
+def late_loop(consumer, process, goes_on):
+    """Commits after each batch; a refused commit is no reason to end."""
+    from kafka.errors import KafkaError
+
+    while goes_on():
+        for records in consumer.poll(timeout_ms=200).values():
+            for record in records:
+                process(record)
+        try:
+            consumer.commit()
+        except KafkaError:
+            continue  # others have the partitions now, and process these records again
+
+
+late = {"max_poll_records": lab.p.repeated, "session_timeout_ms": 3_000}
+for number in (1, 2):
+    workers.start(run_7, late_loop, number, lab.p.late_done, pause_ms=20, **late)
+lab.cluster.wait_for_group(lab.p.late_workers, members=2)
+send(lab.p.late, acks="all")
+read_to_the_end(run_7)
+late_7 = verdict(lab.p.late)
+processed = read_topic(spark, lab.cluster, lab.p.late_done)
+unique_7 = processed.select("key").distinct().count()
+# END SOLUTION
+late_7, unique_7
+
+# %% tags=["check-7"]
+lab.check(7)
+
+# %% [markdown]
+# ## Task 8: which promise is it?
+#
+# Seven sets of settings, each under the faults above. What is the promise? Answer with
+# `promises`: a dictionary from the name of the line to `"at most once"`, `"at least once"`,
+# `"neither"` or `"written once"`. The last is the exactly once of a producer: each record once in
+# its partition, and nothing said of who reads it.
+#
+# - `"unasked"`: `acks=0`, any number of copies;
+# - `"led"`: `acks=1` without idempotence, three copies;
+# - `"doubled"`: `acks="all"`, three copies, minimum two, without idempotence;
+# - `"once"`: the same with idempotence;
+# - `"early"`: a consumer that commits each batch before it begins to work on it;
+# - `"late"`: a consumer that commits each batch when the work is done;
+# - `"careless"`: the loop `read_on_careless`, killed at any moment.
+
+# %% [markdown]
+# And choose for three cases, as the dictionary `choice` from the case to the name of a line above
+# (a producer's): `"payments"`: none may be lost and none doubled; `"clicks"`: a counter in which
+# a lost one matters to nobody, and speed does; `"alarms"`: none may be lost, twice is harmless, and
+# the old program cannot be idempotent. **6 points**
+#
+# *Example.* `{"payments": "led", …}`
+
+# %% tags=["task-8", "C96"]
+# Task 8
+# BEGIN SOLUTION
+# STUB: answer with promises and choice
+promises = {
+    "unasked": "at most once",
+    "led": "neither",
+    "doubled": "at least once",
+    "once": "written once",
+    "early": "at most once",
+    "late": "at least once",
+    "careless": "neither",
+}
+choice = {"payments": "once", "clicks": "unasked", "alarms": "doubled"}
+# END SOLUTION
+promises
+
+# %% tags=["check-8"]
+lab.check(8)
+
+# %% [markdown]
+# The next cell puts what you measured into one picture.
+#
+# Before you run the next cell: which line has both a red and a blue bar?
+
+# %% tags=["demo", "C28"]
+import pandas as pd
+
+from kafkalab import charts
+
+measured = {
+    "acks=0": unasked_2,
+    "acks=1, one copy": asked_2,
+    "acks=1, leader dead": led_3,
+    "acks=all, leader dead": copied_3,
+    "all, answers lost": doubled_5,
+    "the same, idempotent": once_5,
+    "idempotent, sent twice": again_5,
+    "positions committed": {"lost": holes.lost, "extra": holes.extra},
+    "own offsets, a kill": orders_6,
+    f"each batch, a {lab.p.hit}": late_7,
+}
+table = pd.DataFrame([{"settings": name, **found} for name, found in measured.items()])
+lossy, once = int((table.lost > 0).sum()), int((table.lost + table.extra == 0).sum())
+assert (holes.lost > 0, again_5["lost"]) == (True, 0), "early commits lose, a second run doubles"
+ax = charts.lost_and_extra(table, by="settings")
+ax.set_title(f"{once} of {len(table)} kept every record, once; {lossy} lost some")
+charts.show(ax, f"Lost and extra records of {len(table)} settings: {measured}")
+
+# %% [markdown]
+# ## What you saw
+#
+# - An acknowledgement is a promise by those who were asked: nobody, the leader, or all in sync.
+# - Three copies with a minimum of two lose no acknowledged record, and one broker may be away.
+# - Idempotence recognises the repeats of a client, not those of an application.
+# - A commit says what is done. Too early loses, too late repeats.
+
+# %% [markdown]
+# ## On your own: the programs in a terminal
+#
+# No points here. Run the next cell, and give three terminals of JupyterLab the lines that it
+# prints.
+
+# %% tags=["demo"]
+import sys
+
+new_topic("desk", copies=3, minimum=2)
+print(f'cd "{Path.cwd()}"', f"alias delivery='\"{sys.executable}\" -m delivery'", sep="\n")
+print(f"export ADDRESS={lab.cluster.address}")
+
+# %% [markdown]
+# One sends, one reads:
+#
+# ```
+# delivery producer --topic desk --bootstrap $ADDRESS
+# delivery consumer --topic desk --bootstrap $ADDRESS --quiet true \
+#   --auto-offset-reset earliest --auto-commit false \
+#   --session-timeout 8000 --heartbeat-interval 1000
+# ```
+#
+# End the reader with Ctrl-C, which is a crash here, and start it again. How long until it says
+# `ready`, and what comes again? Then add `--instance-id front`, and start it three times. From the
+# second time on, what is different, and what is not?
+
+# %% [markdown]
+# Three words make a reader end, crash or stand still:
+#
+# ```
+# delivery control quit --topic desk --bootstrap $ADDRESS
+# delivery control crash --topic desk --bootstrap $ADDRESS
+# delivery control wait --topic desk --bootstrap $ADDRESS
+# ```
+#
+# They stay in the topic like any record: a group without commits meets them again. So before each
+# of them end the reader, run the cell above again, which empties the topic, and start the reader
+# without a name. After which of the three must the next one wait for its partitions?
+
+# %% [markdown]
+# Empty the topic once more. Start two readers of one group, the second with `--local-id 2`, and
+# send in the third terminal. Within the next half a minute freeze one reader with Ctrl-Z, count to
+# ten, and let it go on with `fg`. What does it say of its partitions and of its commit?
+#
+# ```
+# delivery consumer --topic desk --bootstrap $ADDRESS --group-id pair --local-id 1 \
+#   --ack-after-batch true --max-poll-recs 10 --wait-after-record 200 \
+#   --session-timeout 6000 --heartbeat-interval 1000
+# delivery producer --topic desk --bootstrap $ADDRESS --num-records-per-roll 300
+# ```
+#
+# Last, try `--session-timeout 400 --heartbeat-interval 100`. Whose limit is it? `--help` after
+# `producer` or `consumer` shows all options.
+
+# %%
+lab.score()
+
+# %%
+lab.close()

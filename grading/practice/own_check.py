@@ -1,0 +1,74 @@
+"""The learner's own check: what grading does, with the public checks and the practice seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from grading.define import definition
+from grading.define.seed import Draw, practice_seed
+from grading.handin.notebookfile import NotebookFile, Unreadable, read
+from grading.judge.outcome import Outcome
+from grading.keep.evidence import Evidence
+from grading.practice.show import Verdict
+from grading.run.attempt import Attempt, Job
+from grading.run.lease import Lease
+from kafkalab.errors import CourseError
+
+
+def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list[str]]:
+    """Run a notebook in a fresh kernel; its verdict, and what else a learner should know."""
+    notebook = _read(path)
+    lab = definition.load(notebook.lab)
+    seed = practice_seed(lab.name)
+    attempt = Attempt(lab)  # boots while the cluster starts
+    lease = Lease(lab, tag=Draw(seed).tag)
+    try:
+        say("starting the cluster")
+        cluster = lease.take()
+        job = Job("", seed, notebook.cells, cluster, hidden=False, notes=notebook.notes)
+        attempted = attempt.run(
+            job, lambda event: say(f"task {event['task']}") if event.get("task") else None
+        )
+    finally:
+        attempt.close()
+        lease.give_back()
+        lease.close()
+    evidence = attempted.evidence
+    if evidence.refusal is Outcome.INFRA:
+        raise CourseError(
+            "Your notebook could not be checked.",
+            evidence.why.strip().splitlines()[-1],
+            "This is not your fault. Try again; ./course doctor looks for the cause.",
+        )
+    return Verdict.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
+
+
+def _read(path: Path) -> NotebookFile:
+    try:
+        notebook = read(path.read_bytes())
+    except OSError as error:
+        raise CourseError(f"{path} cannot be opened.", f"The system says: {error.strerror}.",
+                          "Name your notebook.") from None  # fmt: skip
+    except Unreadable as why:
+        raise CourseError(
+            f"{path} is not a readable notebook: {why}.", "", "Open it in JupyterLab and save it."
+        ) from None
+    if notebook.lab is None:
+        raise CourseError(
+            f"{path} does not say which lab it belongs to.",
+            "Its metadata and its set-up cell name none.",
+            "Copy the lab again and put your answers into its task cells.",
+        )
+    return notebook
+
+
+def _notes(lab: definition.Definition, evidence: Evidence):
+    yield from evidence.oddities
+    for number, cell in evidence.cells.items():
+        if number in evidence.unanswered:
+            yield f"Task {number} is not answered yet"
+        elif cell.state is not Outcome.RAN:
+            yield f"The cell of task {number}: {cell.error or cell.state}"
+    if evidence.ended is not None:
+        yield f"The notebook ended early: {evidence.why}"

@@ -1,0 +1,1 @@
+"""The author's proof that a lab judges rightly."""

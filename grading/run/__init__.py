@@ -1,0 +1,1 @@
+"""Running hand-ins: a batch, an attempt, its process, its kernel, its cluster."""

@@ -1,0 +1,142 @@
+"""One attempt, seen from outside: a process that is given a job and never trusted to end.
+
+`Attempt` boots the process; `run` hands it the job and returns evidence whatever happens. The
+limit for the whole run is kept here, and the process ends with all that it started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grading.define.definition import Definition
+from grading.handin.weave import HandedIn
+from grading.judge.outcome import Outcome
+from grading.keep.evidence import Evidence, cell_from_json, result_from_json
+from grading.run.outputs import shortened
+from grading.run.processes import end_below, end_marked
+
+FOR_THE_REST = 60.0
+FOR_A_CHECK = 10.0
+FOR_A_FAULT = 60.0
+"""Seconds beyond the limit of the run. The process keeps that limit itself; if it is there even
+later, something of ours hangs."""
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything an attempt needs. JSON, so that it can travel to any machine."""
+
+    student: str
+    seed: str
+    cells: Sequence[HandedIn]
+    cluster: str | None = None
+    hidden: bool = True
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """What came out of an attempt: evidence always, the notebook that ran where it got so far."""
+
+    evidence: Evidence
+    notebook: dict[str, Any] | None = None
+
+
+class Attempt:
+    """A process for one attempt at a lab. Boots when made; `run` may come much later."""
+
+    def __init__(self, lab: Definition) -> None:
+        self.lab = lab
+        self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
+        self.started = time.monotonic()
+        self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "grading.run.worker"),
+                *(lab.name, str(lab.place.root), str(self.folder)),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.stderr,
+            start_new_session=True,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
+        """Hand over the job and follow it to its end, or end it."""
+        evidence = Evidence(self.lab.name, job.student, job.seed)
+        checks = len(self.lab.checks) + sum(task.hidden for task in self.lab.tasks.values())
+        limit = self.lab.limits.run + FOR_THE_REST + FOR_A_CHECK * checks
+        limit += FOR_A_FAULT * len(self.lab.faults)
+        overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                self._send(job)
+            overtime.start()
+            return self._follow(evidence, report)
+        finally:
+            overtime.cancel()
+            self.close()
+
+    def kill(self) -> None:
+        """End the process with all that is below it; `run` returns soon after."""
+        if self.process.poll() is None:
+            end_below(self.process.pid)
+            self.process.kill()
+
+    def close(self) -> None:
+        """End the process with all that it and the student's code started. Safe to call twice."""
+        self.kill()
+        self.process.wait()
+        end_marked(self.folder.name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for pipe in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self.stderr.close()
+
+    def _send(self, job: Job) -> None:
+        self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def _follow(self, evidence: Evidence, report: Report) -> Attempted:
+        for line in self.process.stdout:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                break  # the process was ended in the middle of a line
+            if event["event"] == "done":
+                return Attempted(Evidence.from_json(event["evidence"]), event["notebook"])
+            if event["event"] == "fault":
+                evidence.refusal, evidence.why = Outcome.INFRA, event["why"]
+                return Attempted(evidence)
+            if event["event"] == "checks":
+                evidence.results += [result_from_json(result) for result in event["results"]]
+                evidence.cells = {int(n): cell_from_json(c) for n, c in event["cells"].items()}
+            report(event)
+        evidence.why = evidence.why or self._last_words()
+        evidence.refusal = Outcome.INFRA
+        return Attempted(evidence)
+
+    def _out_of_time(self, evidence: Evidence, limit: float) -> None:
+        evidence.why = f"the grading process was not done after {limit:g} s"
+        self.kill()
+
+    def _last_words(self) -> str:
+        self.process.wait()
+        self.stderr.seek(0)
+        said = shortened(self.stderr.read().decode(errors="replace"), 4_000)
+        return f"the grading process ended with {self.process.returncode}: {said}".strip()

@@ -1,0 +1,1 @@
+"""A real Kafka cluster: started, found, asked, looked into on its disks."""

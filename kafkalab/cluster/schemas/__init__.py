@@ -1,0 +1,13 @@
+"""Requests of Kafka's protocol that kafka-python 3.0 does not know, in the form it reads."""
+
+from kafka.protocol.api_message import ApiMessage
+
+from kafkalab.cluster import schemas
+
+
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=schemas):
+    """Describe a group of the protocol of KIP-848."""
+
+
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=schemas):
+    """Members, epochs, current and target assignments."""

@@ -1,0 +1,383 @@
+"""Ask the living brokers of a cluster what it looks like now.
+
+Each question goes to brokers by name over `wire`. A broker that is down or stands still is passed
+over; what cannot be answered yet (no coordinator, leaders on the move) is asked again until the
+deadline, which then tells what was last seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from kafka.errors import NoError, for_code
+from kafka.protocol.admin import (
+    DescribeConfigsRequest,
+    DescribeGroupsRequest,
+    DescribeQuorumRequest,
+    DescribeTopicPartitionsRequest,
+    ListGroupsRequest,
+    ListTransactionsRequest,
+)
+from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+
+from kafkalab.cluster import wire
+from kafkalab.cluster.schemas import ConsumerGroupDescribeRequest
+from kafkalab.cluster.views import (
+    Configs,
+    ConfigValue,
+    GroupView,
+    MemberView,
+    PartitionView,
+    QuorumView,
+    ReplicaView,
+    TopicView,
+)
+from kafkalab.errors import CourseError
+from kafkalab.wait import WaitTimeout, wait_until
+
+T = TypeVar("T")
+Place = tuple[str, int]
+
+TOPIC, BROKER = 2, 4
+EARLIEST, LATEST = -2, -1
+SOURCES = {
+    1: "DYNAMIC_TOPIC_CONFIG",
+    2: "DYNAMIC_BROKER_CONFIG",
+    3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    4: "STATIC_BROKER_CONFIG",
+    5: "DEFAULT_CONFIG",
+    8: "GROUP_CONFIG",
+}
+
+
+class NotYet(CourseError):
+    """The cluster cannot answer at the moment."""
+
+
+UNSETTLED = (NotYet, wire.NoConnection, OSError, EOFError, struct.error)
+
+
+class Survey:
+    """`addresses` tells at each call which brokers may answer, the likeliest first."""
+
+    def __init__(self, addresses: Callable[[], Mapping[int, str]], timeout: float = 10) -> None:
+        self._addresses = addresses
+        self._timeout = timeout
+
+    def topics(self, internal: bool = False) -> list[str]:
+        answer = self._settled("the list of topics", lambda: self.ask_metadata(None))
+        return sorted(t.name for t in answer.topics if internal or not t.is_internal)
+
+    def topic(self, name: str) -> TopicView:
+        described = self._settled(f"the topic {name}", lambda: self.describe_now(name))
+        if described is None:
+            raise CourseError(
+                f"There is no topic {name!r}.",
+                f"The cluster has {', '.join(self.topics()) or 'no topics'}.",
+            )
+        places = [(name, p.partition_index) for p in described.partitions]
+        starts, ends = self.offsets(places, EARLIEST, LATEST)
+        return TopicView(
+            name=name,
+            id=str(described.topic_id),
+            partitions=[
+                PartitionView(
+                    partition=p.partition_index,
+                    leader=p.leader_id if p.leader_id >= 0 else None,
+                    leader_epoch=p.leader_epoch,
+                    replicas=list(p.replica_nodes),
+                    isr=list(p.isr_nodes),
+                    elr=list(p.eligible_leader_replicas or ()),
+                    last_known_elr=list(p.last_known_elr or ()),
+                    start_offset=starts[name, p.partition_index],
+                    end_offset=ends[name, p.partition_index],
+                )
+                for p in sorted(described.partitions, key=lambda p: p.partition_index)
+            ],
+            configs=self.configs(TOPIC, name),
+        )
+
+    def offsets(self, places: Iterable[Place], *timestamps: int) -> list[dict[Place, int | None]]:
+        """The first or last offsets of partitions; None where no leader tells.
+
+        A leader that has just changed is asked anew for a moment. One that cannot be reached is
+        not: in a cluster that was broken on purpose it may stay so.
+        """
+        places = list(places)
+        found = [dict[Place, int | None].fromkeys(places) for _ in timestamps]
+        if not places:
+            return found
+
+        def done() -> bool:
+            moving = False
+            for timestamp, offsets in zip(timestamps, found, strict=True):
+                missing = [place for place, offset in offsets.items() if offset is None]
+                told, refused = self.offsets_now(missing, timestamp)
+                offsets.update(told)
+                moving = moving or refused
+            return not moving
+
+        with contextlib.suppress(WaitTimeout):
+            wait_until(done, timeout=1, what="the leaders", not_yet=UNSETTLED)
+        return found
+
+    def configs(self, kind: int, name: str) -> Configs:
+        resource = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=kind, resource_name=name, configuration_keys=None
+        )
+        request = DescribeConfigsRequest(resources=[resource], include_synonyms=False)
+
+        def read() -> Configs:
+            address = self._addresses().get(int(name)) if kind == BROKER else None
+            answer = wire.ask(address, request) if address else self._any(request)
+            (result,) = answer.results
+            _accept(result.error_code, result.error_message)
+            return Configs(
+                {c.name: ConfigValue(c.value, SOURCES[c.config_source]) for c in result.configs}
+            )
+
+        return self._settled(f"the settings of {name}", read)
+
+    def groups(self) -> dict[str, str]:
+        """Name -> state, of all groups."""
+        listed = self._settled("the list of groups", self.listed_groups)
+        return {name: state for name, (_, _, state) in sorted(listed.items())}
+
+    def group(self, name: str) -> GroupView:
+        return self._settled(f"the group {name}", lambda: self.group_now(name))
+
+    def quorum(self) -> QuorumView:
+        kind = DescribeQuorumRequest.TopicData
+        log = kind(
+            topic_name="__cluster_metadata", partitions=[kind.PartitionData(partition_index=0)]
+        )
+
+        def read() -> QuorumView:
+            answer = self._any(DescribeQuorumRequest(topics=[log]))
+            _accept(answer.error_code, answer.error_message)
+            (partition,) = answer.topics[0].partitions
+            _accept(partition.error_code, partition.error_message)
+            end = max(voter.log_end_offset for voter in partition.current_voters)
+
+            def views(replicas: Iterable[Any]) -> list[ReplicaView]:
+                return [
+                    ReplicaView(r.replica_id, r.log_end_offset, max(end - r.log_end_offset, 0))
+                    for r in sorted(replicas, key=lambda r: r.replica_id)
+                ]
+
+            return QuorumView(
+                leader=partition.leader_id if partition.leader_id >= 0 else None,
+                epoch=partition.leader_epoch,
+                high_watermark=partition.high_watermark,
+                voters=views(partition.current_voters),
+                observers=views(partition.observers),
+            )
+
+        return self._settled("the controller quorum", read)
+
+    def describe_now(self, topic: str) -> Any:
+        """None where the topic does not exist."""
+        kind = DescribeTopicPartitionsRequest.TopicRequest
+        request = DescribeTopicPartitionsRequest(
+            topics=[kind(name=topic)], response_partition_limit=2000, cursor=None
+        )
+        (described,) = self._any(request).topics
+        if for_code(described.error_code).__name__ == "UnknownTopicOrPartitionError":
+            return None
+        _accept(described.error_code)
+        return described
+
+    def offsets_now(self, places: list[Place], timestamp: int) -> tuple[dict[Place, int], bool]:
+        """One round: each leader in reach is asked once.
+
+        Also tells whether one answered that it does not lead (any more, or yet).
+        """
+        if not places:
+            return {}, False
+        answer = self.ask_metadata(sorted({topic for topic, _ in places}))
+        reachable = self._addresses()
+        wanted = set(places)
+        of_leader: dict[int, list[tuple[str, Any]]] = {}
+        for topic in answer.topics:
+            for p in topic.partitions:
+                if (topic.name, p.partition_index) in wanted and p.leader_id in reachable:
+                    of_leader.setdefault(p.leader_id, []).append((topic.name, p.partition_index))
+        found: dict[Place, int] = {}
+        refused = False
+        for leader, theirs in of_leader.items():
+            kind = ListOffsetsRequest.ListOffsetsTopic
+            request = ListOffsetsRequest(
+                replica_id=-1,
+                isolation_level=0,
+                topics=[
+                    kind(
+                        name=topic,
+                        partitions=[
+                            kind.ListOffsetsPartition(
+                                partition_index=partition,
+                                current_leader_epoch=-1,
+                                timestamp=timestamp,
+                            )
+                            for name, partition in theirs
+                            if name == topic
+                        ],
+                    )
+                    for topic in dict.fromkeys(name for name, _ in theirs)
+                ],
+            )
+            try:
+                answered = wire.ask(reachable[leader], request)
+            except UNSETTLED:
+                continue
+            for topic in answered.topics:
+                for p in topic.partitions:
+                    if p.error_code == 0:
+                        found[topic.name, p.partition_index] = p.offset
+                    else:
+                        refused = True
+        return found, refused
+
+    def listed_groups(self) -> dict[str, tuple[int, str, str]]:
+        """Name -> coordinator, type, state. Every broker lists the groups it coordinates.
+
+        A broker that does not answer may coordinate any group, so nothing is known until it does
+        or until the cluster has given it up.
+        """
+        found = {}
+        reachable = self._addresses()
+        for broker in wire.brokers(self.ask_metadata([])):
+            if broker not in reachable:
+                raise NotYet(f"broker {broker} does not answer")
+            answer = wire.ask(
+                reachable[broker], ListGroupsRequest(states_filter=[], types_filter=[])
+            )
+            _accept(answer.error_code)
+            for group in answer.groups:
+                state = _upper(group.group_state)
+                found[group.group_id] = (broker, group.group_type.lower(), state)
+        return found
+
+    def group_now(self, name: str) -> GroupView:
+        listed = self.listed_groups()
+        if name not in listed:
+            return GroupView(name, "DEAD", "", "", None, [], {}, {})
+        coordinator, kind, state = listed[name]
+        address = self._addresses()[coordinator]
+        protocol, members, offsets = "", [], {}
+        if kind == "classic":
+            state, protocol, members = _describe_classic(address, name)
+        elif kind == "consumer":
+            state, protocol, members = _describe_consumer(address, name)
+        if kind in ("classic", "consumer"):
+            offsets = self.committed(name, coordinator)
+        assigned = [(t, p) for m in members for t, ps in m.assignment.items() for p in ps]
+        (ends,) = self.offsets({*offsets, *assigned}, LATEST)
+        return GroupView(name, state, kind, protocol, coordinator, members, offsets, ends)
+
+    def ending_transactions(self) -> list[str]:
+        """Those of which the end is decided and not yet written to their partitions."""
+        reachable, found = self._addresses(), []
+        for broker in wire.brokers(self.ask_metadata([])):
+            if broker not in reachable:
+                raise NotYet(f"broker {broker} does not answer")
+            states = ["PrepareCommit", "PrepareAbort"]
+            answer = wire.ask(
+                reachable[broker],
+                ListTransactionsRequest(state_filters=states, producer_id_filters=[]),
+            )
+            _accept(answer.error_code)
+            found += [one.transactional_id for one in answer.transaction_states]
+        return found
+
+    def committed(self, group: str, coordinator: int) -> dict[Place, int]:
+        kind = OffsetFetchRequest.OffsetFetchRequestGroup
+        request = OffsetFetchRequest(
+            groups=[kind(group_id=group, topics=None)], require_stable=False
+        )
+        (answer,) = wire.ask(self._addresses()[coordinator], request).groups
+        _accept(answer.error_code)
+        return {
+            (topic.name, p.partition_index): p.committed_offset
+            for topic in answer.topics
+            for p in topic.partitions
+            if p.committed_offset >= 0
+        }
+
+    def ask_metadata(self, topics: list[str] | None) -> Any:
+        return self._first(lambda address: wire.metadata(address, topics))
+
+    def _any(self, request: Any) -> Any:
+        return self._first(lambda address: wire.ask(address, request))
+
+    def _first(self, question: Callable[[str], T]) -> T:
+        """The answer of the first broker that gives one."""
+        refusal: Exception = NotYet("no broker is running")
+        for address in self._addresses().values():
+            try:
+                return question(address)
+            except UNSETTLED as error:
+                refusal = error
+        raise refusal
+
+    def _settled(self, what: str, read: Callable[[], T]) -> T:
+        """`read`, again and again while the cluster is not settled."""
+        (answer,) = wait_until(
+            lambda: (read(),), timeout=self._timeout, what=what, not_yet=UNSETTLED
+        )
+        return answer
+
+
+def _accept(code: int, message: str | None = None) -> None:
+    """An error of the protocol: one that may pass is asked again, another is said."""
+    error = for_code(code)
+    if error is NoError:
+        return
+    text = message or getattr(error, "description", "") or error.__name__
+    if getattr(error, "retriable", False):
+        raise NotYet(f"{error.__name__}: {text}")
+    raise CourseError(f"The broker refused: {error.__name__}.", text)
+
+
+def _describe_classic(address: str, name: str) -> tuple[str, str, list[MemberView]]:
+    answer = wire.ask(address, DescribeGroupsRequest(groups=[name]))
+    (group,) = answer.groups
+    _accept(group.error_code)
+    members = []
+    for member in group.members:
+        assignment: dict[str, list[int]] = {}
+        if member.member_assignment:
+            decoded = ConsumerProtocolAssignment.decode(member.member_assignment)
+            assignment = {t: sorted(ps) for t, ps in decoded.assigned_partitions}
+        members.append(
+            MemberView(member.member_id, member.client_id, member.group_instance_id, assignment)
+        )
+    return _upper(group.group_state), group.protocol_data, _sorted(members)
+
+
+def _describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberView]]:
+    request = ConsumerGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
+    (group,) = wire.ask(address, request).groups
+    _accept(group.error_code, group.error_message)
+    members = [
+        MemberView(
+            member.member_id,
+            member.client_id,
+            member.instance_id,
+            {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
+        )
+        for member in group.members
+    ]
+    return _upper(group.group_state), group.assignor_name, _sorted(members)
+
+
+def _sorted(members: list[MemberView]) -> list[MemberView]:
+    return sorted(members, key=lambda member: (member.client, member.id))
+
+
+def _upper(state: str) -> str:
+    """`PreparingRebalance` -> `PREPARING_REBALANCE`."""
+    return "".join(f"_{c}" if c.isupper() and place else c for place, c in enumerate(state)).upper()

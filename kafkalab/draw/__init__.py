@@ -1,0 +1,1 @@
+"""Charts of data, diagrams of structure, and what they have in common."""

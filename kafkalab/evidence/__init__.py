@@ -1,0 +1,1 @@
+"""What was sent and read, and what became of it: the evidence for claims about delivery."""

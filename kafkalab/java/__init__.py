@@ -1,0 +1,1 @@
+"""The Java runtime, the Java packages of the course, and archives of prepared classes."""

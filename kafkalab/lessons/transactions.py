@@ -1,0 +1,116 @@
+"""The chart of one partition's log with the transactions in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from kafkalab.draw.drawing import MARK, nothing
+
+if TYPE_CHECKING:
+    from kafkalab.cluster.segments import Batch
+
+# What became of a record: a colour and a pattern, for those who cannot tell the colours apart.
+FATES = {
+    "no transaction": ("#FFFFFF", ""),
+    "committed": ("#8FCFB6", ""),
+    "aborted": ("#E9C3D8", "xx"),
+    "open": ("#F3CE7F", ".."),
+    "marker": ("#CCCCCC", ""),
+}
+EDGE = "#444444"
+
+
+def transaction_log(
+    batches: Sequence[Batch], last_stable: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """A box for each offset: what became of its record, or which end a marker tells (C or A).
+
+    `last_stable` is the last stable offset: a reader of committed records stops before it.
+    """
+    ax = ax or plt.subplots(figsize=(7.5, 2.2))[1]
+    ax.set(xlabel="offset", yticks=[])
+    if not batches:
+        return nothing(ax)
+    used = _boxes(ax, batches, batches, last_stable)
+    ax.legend(handles=_key(used), loc="upper left", bbox_to_anchor=(1.01, 1))
+    return ax
+
+
+def transaction_logs(
+    logs: Mapping[str, Sequence[Batch]], last_stable: Mapping[str, int] | None = None
+) -> Axes:
+    """Several such logs below each other, each beside its name; the Axes of the first one."""
+    height = 0.9 + 0.8 * len(logs)
+    rows = plt.subplots(len(logs), figsize=(7.5, height), sharex=True, squeeze=False)[1][:, 0]
+    rows[-1].set(xlabel="offset")
+    longest = max(logs.values(), key=lambda batches: batches[-1].last_offset if batches else -1)
+    used: set[str] = set()
+    for ax, (name, batches) in zip(rows, logs.items(), strict=True):
+        ax.set(yticks=[])
+        ax.set_ylabel(name, rotation=0, ha="right", va="center")
+        if batches:
+            used |= _boxes(ax, batches, longest, (last_stable or {}).get(name))
+    if not longest:
+        return nothing(rows[0])
+    rows[0].figure.legend(handles=_key(used), loc="outside right center")
+    return rows[0]
+
+
+def _boxes(
+    ax: Axes, batches: Sequence[Batch], longest: Sequence[Batch], last_stable: int | None
+) -> set[str]:
+    """Draw one log on an axis that has room for the longest; which fates it holds."""
+    used = set()
+    for place, batch in enumerate(batches):
+        fate = _fate(batch, batches[place + 1 :])
+        used.add(fate)
+        colour, pattern = FATES[fate]
+        for offset in range(batch.base_offset, batch.last_offset + 1):
+            ax.barh(
+                0, 0.9, left=offset + 0.05, height=0.7, color=colour, edgecolor=EDGE, hatch=pattern
+            )
+            if batch.marker:
+                letter = batch.marker[0].upper()
+                ax.text(offset + 0.5, 0, letter, ha="center", va="center", weight="bold")
+    end = longest[-1].last_offset + 1
+    if last_stable is not None:
+        ax.axvline(last_stable, color=MARK, linestyle=(0, (3, 2)), linewidth=1.5)
+        ax.annotate(
+            f"last stable offset: {last_stable:,}",
+            (last_stable, 0.45),
+            (-4 if last_stable > end / 2 else 4, 2),
+            textcoords="offset points",
+            ha="right" if last_stable > end / 2 else "left",
+            va="bottom",
+            color=MARK,
+        )
+    ax.set(xlim=(longest[0].base_offset - 0.1, end + 0.1), ylim=(-0.5, 0.9))
+    offsets = range(longest[0].base_offset, end)
+    every = -(-len(offsets) // 25)
+    ax.set_xticks([offset + 0.5 for offset in offsets[::every]], offsets[::every])
+    ax.grid(visible=False)
+    ax.spines["left"].set_visible(False)
+    return used
+
+
+def _key(used: Collection[str]) -> list[Patch]:
+    return [
+        Patch(facecolor=colour, edgecolor=EDGE, hatch=pattern, label=fate)
+        for fate, (colour, pattern) in FATES.items()
+        if fate in used
+    ]
+
+
+def _fate(batch: Batch, later: Sequence[Batch]) -> str:
+    """The next marker of its producer decides about a batch."""
+    if batch.control:
+        return "marker"
+    if not batch.transactional:
+        return "no transaction"
+    ends = (b.marker for b in later if b.control and b.producer_id == batch.producer_id)
+    return {"commit": "committed", "abort": "aborted"}.get(next(ends, None), "open")

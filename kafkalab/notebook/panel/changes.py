@@ -1,0 +1,69 @@
+"""What changed between two looks at a cluster, in sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kafkalab import tables
+from kafkalab.cluster.glance import Glance
+
+
+def of_processes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Node -> state, twice."""
+    return [
+        f"{node} was {before[node]} and is {state}"
+        for node, state in after.items()
+        if before.get(node, state) != state
+    ]
+
+
+def of_cluster(before: Glance, after: Glance) -> list[str]:
+    """Partitions to which the same happened share a sentence."""
+    return [*_members(before, after), *_leaders(before, after), *_replicas(before, after)]
+
+
+def _members(before: Glance, after: Glance) -> list[str]:
+    if before.members is None or after.members is None:
+        return []
+    gone, come = before.members - after.members, after.members - before.members
+    return [
+        *(f"the controller counts broker {broker} out" for broker in sorted(gone)),
+        *(f"the controller counts broker {broker} in" for broker in sorted(come)),
+    ]
+
+
+def _leaders(before: Glance, after: Glance) -> list[str]:
+    moved: dict[tuple[str, int | None, int | None], list[int]] = defaultdict(list)
+    for (topic, partition), now in after.partitions.items():
+        then = before.partitions.get((topic, partition))
+        if then is not None and then.leader != now.leader:
+            moved[topic, then.leader, now.leader].append(partition)
+    return [
+        f"{_named(topic, partitions)}: the leader was {_broker(old)} and is {_broker(new)}"
+        for (topic, old, new), partitions in moved.items()
+    ]
+
+
+def _replicas(before: Glance, after: Glance) -> list[str]:
+    moved: dict[tuple[str, tuple[int, ...], str], list[int]] = defaultdict(list)
+    for (topic, partition), now in after.partitions.items():
+        then = before.partitions.get((topic, partition))
+        if then is None:
+            continue
+        if gone := tuple(sorted(set(then.isr) - set(now.isr))):
+            moved[topic, gone, "left"].append(partition)
+        if come := tuple(sorted(set(now.isr) - set(then.isr))):
+            moved[topic, come, "joined"].append(partition)
+    return [
+        f"{_named(topic, partitions)}: broker {tables.show(brokers)} {how} the in-sync replicas"
+        for (topic, brokers, how), partitions in moved.items()
+    ]
+
+
+def _named(topic: str, partitions: list[int]) -> str:
+    return f"{topic} {tables.show(partitions)}"
+
+
+def _broker(leader: int | None) -> str:
+    return "nobody" if leader is None else f"broker {leader}"

@@ -1,0 +1,1 @@
+"""The Spark session of a lesson, and the Java process behind it."""

@@ -1,0 +1,204 @@
+"""The Spark session of a lesson: small, quiet, ready in a few seconds, gone with its notebook.
+
+    spark = spark_session()
+    read_topic(spark, cluster, "rides").groupBy("partition").count().show()
+
+Spark works inside one Java process on this machine. KAFKALAB_SPARK_MASTER (spark://host:port,
+local[4], …) names another place for the work; the same code then runs on a whole cluster.
+
+Its log (spark.log) and its temporary files lie in a folder of the session, which is deleted at the
+end; `spark.conf.get("spark.local.dir")` tells where.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from kafkalab.cluster import wire
+from kafkalab.errors import CourseError
+from kafkalab.spark.driver import MEMORY, Driver, connectors
+from kafkalab.spark.lease import Lease, take
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kafkalab.cluster.cluster import Cluster
+
+MASTER = "KAFKALAB_SPARK_MASTER"
+HERE = "127.0.0.1"
+
+_lock = threading.Lock()
+_driver: Driver | Lease | None = None
+_session: SparkSession | None = None
+
+
+def spark_session(name: str = "lesson") -> SparkSession:
+    """The session of this process: the first call starts it, every other one returns it as it is.
+
+    After `spark.stop()` a call starts a fresh one.
+    """
+    global _driver, _session
+    with _lock:
+        master = os.environ.get(MASTER) or "local[2]"
+        if _driver is None or not _driver.alive():
+            _forget_session()
+            if _driver is None:
+                atexit.register(_end)
+            else:
+                _driver.stop()
+            _driver = take(master) or Driver(master, _is_local(master))
+        if _session is None or _session.sparkContext._jsc is None:
+            try:
+                _session = _begin(name, master, _driver)
+            except Exception:
+                if not isinstance(_driver, Lease):
+                    raise
+                # Whatever it is, a Java that others used before must not be the cause.
+                _driver.reject()
+                _forget_session()
+                _driver = Driver(master, _is_local(master))
+                _session = _begin(name, master, _driver)
+        return _session
+
+
+def _begin(name: str, master: str, driver: Driver | Lease) -> SparkSession:
+    # Imported while Java starts: the one takes about as long as the other.
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(name)
+    for key, value in _settings(master, driver).items():
+        builder = builder.config(key, value)
+    with driver.key().offered():
+        session = builder.getOrCreate()
+    # It would print a traceback when Java ends, which needs none.
+    session.sparkContext._accumulatorServer.handle_error = lambda *_: None
+    return session
+
+
+def read_topic(
+    spark: SparkSession,
+    cluster: Cluster | str,
+    topic: str,
+    isolation: str = "read_uncommitted",
+) -> DataFrame:
+    """Every record of a topic, from the earliest to the latest offset at the time of an action.
+
+    `key` and `value` are bytes; `partition`, `offset` and `timestamp` are Kafka's. Nothing is
+    committed: to Kafka no group has read this.
+    """
+    address = cluster if isinstance(cluster, str) else cluster.address
+    wire.answering(address)  # Spark would try for half a minute, and show a page of Java
+    options = {
+        "kafka.bootstrap.servers": address,
+        "kafka.isolation.level": isolation,
+        # Where the brokers went away since, within seconds too.
+        "kafka.request.timeout.ms": "5000",
+        "kafka.default.api.timeout.ms": "10000",
+        "fetchOffset.numRetries": "1",
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "endingOffsets": "latest",
+    }
+    return spark.read.format("kafka").options(**options).load()
+
+
+def _settings(master: str, driver: Driver | Lease) -> dict[str, str]:
+    settings = {
+        "spark.master": master,
+        "spark.driver.memory": MEMORY,
+        "spark.local.dir": str(driver.folder),
+        "spark.sql.warehouse.dir": (driver.folder / "warehouse").as_uri(),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+    }
+    if _is_local(master):
+        # Otherwise a Python function would run under whatever `python3` is on the path.
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        if isinstance(driver, Lease):
+            settings |= driver.settings()
+        return settings | {
+            "spark.driver.host": HERE,
+            "spark.driver.bindAddress": HERE,
+            # As many as there are cores: two hundred tiny tasks would take longer than the work.
+            "spark.sql.shuffle.partitions": "2",
+        }
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # The driver has them on its class path; the executors fetch them from it.
+    settings["spark.jars"] = ",".join(path.as_uri() for path in connectors())
+    if host := urlsplit(master).hostname:
+        address = _own_address(host)
+        settings |= {"spark.driver.host": address, "spark.driver.bindAddress": address}
+    return settings
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")
+
+
+def _own_address(host: str) -> str:
+    """The address of this machine on the way to `host`, so that its answers find back."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            # Sends nothing: the system only chooses the route.
+            way.connect((host, 9))
+        except OSError as error:
+            raise CourseError(
+                f"The Spark master {host} is not known.",
+                f"The system says: {error}.",
+                f"Correct {MASTER}, or unset it to work on this machine.",
+            ) from error
+        return way.getsockname()[0]
+
+
+def _forget_session() -> None:
+    """Make PySpark forget a Java process that is gone; refuse one that is not ours."""
+    global _session
+    if "pyspark" not in sys.modules:
+        return
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._gateway is not None and _driver is None:
+        raise CourseError(
+            "A Spark session that the course did not start is running in this notebook.",
+            "Python can hold one only, and that one cannot read Kafka.",
+            "Restart the kernel and take the session from spark_session().",
+        )
+    if (context := SparkContext._active_spark_context) is not None:
+        context._jsc = None  # gone with Java: there is nobody to stop it
+        context.stop()
+    _hang_up()
+    SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    _session = None
+
+
+def _hang_up() -> None:
+    """Let the Python objects that stand for Java's go without a word to a Java that is gone."""
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is not None:
+        SparkContext._gateway._gateway_client.is_connected = False
+
+
+def _end() -> None:
+    if _driver is None:
+        return
+    _hang_up()
+    logging.disable(logging.ERROR)  # for one that is in the middle of a word
+    try:
+        _driver.stop()
+    finally:
+        logging.disable(logging.NOTSET)

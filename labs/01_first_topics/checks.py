@@ -1,0 +1,249 @@
+"""Public checks of lab 01."""
+
+from itertools import pairwise
+
+from grading.judge.checks import check, equal, expect, same
+
+
+@check(1, points=5, title="The topic has its partitions and copies")
+def topic_has_its_shape(x):
+    topic = x.kafka.topic(x.p.topic)
+    yield equal("partitions", len(topic.partitions), x.p.partitions)
+    copies = sorted({len(partition.replicas) for partition in topic.partitions})
+    yield equal("copies of a partition", copies, [3])
+
+
+@check(1, points=3, title="The retention was ordered for this topic")
+def retention_is_set(x):
+    retention = x.kafka.topic(x.p.topic).configs["retention.ms"]
+    yield equal("retention.ms", int(retention.value), x.p.retention_ms)
+
+
+@check(2, points=5, title="Every reading is there, once")
+def readings_arrived(x):
+    log = x.read(x.p.topic)
+    yield same("values", log.values, _numbers(x.p.records))
+    twice = log.duplicates()
+    yield (
+        not twice,
+        f"{len(twice)} values are there more than once, for example {twice[:3]}: "
+        "make the topic anew with task 1 and send once",
+    )
+
+
+@check(2, points=3, title="The key is the station")
+def key_is_the_station(x):
+    log = x.read(x.p.topic)
+    yield expect(log, f"the topic {x.p.topic} is empty", must=True)
+    wrong = [
+        record
+        for record in log
+        if record.text().isdecimal() and record.key_text() != station(x, int(record.text()))
+    ]
+    yield not wrong, _wrong_key(x, wrong)
+
+
+@check(2, points=4, title="The receipts say where each reading lies")
+def receipts_are_right(x):
+    receipts = x.value("[[int(p), int(o)] for p, o in receipts]")
+    yield equal("receipts", len(receipts), x.p.records)
+    places = {(record.partition, record.offset): record.text() for record in x.read(x.p.topic)}
+    wrong = [
+        (number, *place)
+        for number, place in enumerate(receipts, start=1)
+        if places.get(tuple(place)) != str(number)
+    ]
+    yield not wrong, _wrong_place(wrong, places)
+
+
+@check(3, points=6, title="Leader, replicas and in-sync replicas of your partition")
+def home_is_right(x):
+    home = x.value("home")
+    yield from place_is_right(x, "home", home, x.p.topic, x.p.looked_at)
+
+
+@check(3, points=3, title="What the output proves")
+def evidence_is_weighed(x):
+    proven = set(x.value("sorted(proven)"))
+    yield (
+        2 not in proven and 4 not in proven,
+        "2 or 4 is in proven: one broker leads, one replica is named, and nothing was switched off",
+    )
+    yield (
+        {1, 3} <= proven,
+        "1 or 3 is not in proven: a broker answers, and what was typed was read",
+    )
+
+
+@check(4, points=8, title="Everything in the topic was read")
+def everything_was_read(x):
+    log = x.read(x.p.topic)
+    yield expect(log, f"the topic {x.p.topic} is empty: task 2 fills it", must=True)
+    yield same("arrived", _arrived(x), [as_read(record) for record in log])
+
+
+@check(4, points=2, title="In the order of arrival", needs="everything_was_read")
+def order_of_arrival(x):
+    arrived = _arrived(x)
+    yield expect(arrived, "arrived is empty", must=True)
+    for partition in sorted({entry[0] for entry in arrived}):
+        offsets = [entry[1] for entry in arrived if entry[0] == partition]
+        yield (
+            offsets == sorted(offsets),
+            f"partition {partition}: a consumer hands out rising offsets, arrived has "
+            f"{offsets[:6]} …",
+        )
+
+
+@check(4, points=2, title="The steps back are counted", needs="everything_was_read")
+def steps_back_are_counted(x):
+    arrived = _arrived(x)
+    numbers = [int(value) for _, _, _, value in arrived if value.isdecimal()]
+    falls = sum(later < earlier for earlier, later in pairwise(numbers))
+    yield equal("steps_back for this arrived", x.value("int(steps_back)"), falls)
+    partitions = len({partition for partition, _, _, _ in arrived})
+    yield (
+        falls > 0 or partitions < 2,
+        f"the numbers in arrived never fall, though they come from {partitions} partitions: keep "
+        "the order in which the consumer hands them out",
+    )
+
+
+@check(5, points=5, title="Every reader sees the steps in order")
+def steps_are_in_order(x):
+    topic = x.kafka.topic(x.p.steps_topic)
+    yield equal("partitions", len(topic.partitions), x.p.steps_partitions, must=True)
+    log = x.read(x.p.steps_topic)
+    yield expect(log, f"the topic {x.p.steps_topic} is empty", must=True)
+    yield same("values", log.values, _numbers(x.p.steps))
+    yield (
+        len(log.partitions) == 1,
+        f"the steps lie in {len(log.partitions)} partitions, and between partitions there is no "
+        "order",
+    )
+    for partition, records in log.partitions.items():
+        numbers = [int(text) for text in records.values if text.isdecimal()]
+        yield numbers == sorted(numbers), f"partition {partition} holds {numbers[:8]} …"
+
+
+@check(5, points=2, title="They have your key")
+def steps_have_the_key(x):
+    keys = sorted({str(key) for key in x.read(x.p.steps_topic).keys})
+    yield equal("keys", keys, [x.p.steps_key])
+
+
+@check(6, points=6, title="Nothing left out, nothing done twice")
+def forms_are_done_once(x):
+    first = x.value("[int(n) for n in first_clerk]")
+    second = x.value("[int(n) for n in second_clerk]")
+    yield equal("forms of the first clerk", first, list(range(1, x.p.first + 1)))
+    yield same("forms of both", first + second, range(1, x.p.queue + 1))
+
+
+@check(6, points=4, title="The group has committed everything")
+def group_is_at_the_end(x):
+    committed = x.kafka.group(x.p.group).offsets.get((x.p.queue_topic, 0))
+    yield equal(f"committed offset of {x.p.group}", committed, x.p.queue)
+
+
+@check(7, points=7, title="Text lines and empty lines are stored")
+def notes_are_stored(x):
+    log = x.read(x.p.notes_topic)
+    texts = [text for text in log.values if text]
+    yield equal("records with text", texts, x.p.lines)
+    yield equal("records of size 0", len(log) - len(texts), x.p.empty)
+
+
+@check(7, points=3, title="The console consumer counted them")
+def notes_are_counted(x):
+    yield equal("counted", x.value("int(counted)"), len(x.read(x.p.notes_topic)), must=True)
+    expected = len(x.p.lines) + x.p.empty
+    yield equal("records that the console consumer saw", x.value("int(counted)"), expected)
+
+
+@check(8, points=6, title="The four cases were played")
+def cases_were_played(x):
+    for case, count in {"a": 2, "b": 3, "c": 2, "d": 3}.items():
+        stored = x.kafka.topic(x.p.third_line[case]).records
+        yield (
+            stored == count,
+            f"case {case}: its topic holds {stored} records; played as described it holds another "
+            "number",
+        )
+
+
+@check(8, points=2, title="stored is what the topics hold")
+def stored_is_measured(x):
+    there = {case: x.kafka.topic(topic).records for case, topic in x.p.third_line.items()}
+    yield equal("stored", x.value("{case: int(count) for case, count in stored.items()}"), there)
+
+
+@check(8, points=2, title="The case that fits screen and records")
+def likeliest_fits(x):
+    likeliest = x.value("likeliest")
+    why = {
+        "b": "b stores three records, and the colleague's topic holds two",
+        "c": "c shows a new prompt below the third line; the colleague's screen has none",
+        "d": "d has no keyboard, so there was nothing to press Ctrl-C on",
+    }
+    yield (
+        likeliest == "a",
+        why.get(likeliest, f"likeliest is {likeliest!r}, not a letter of a case"),
+    )
+
+
+def station(x, number: int) -> str:
+    """The station of a reading."""
+    return x.p.stations[number % len(x.p.stations)]
+
+
+def as_read(record) -> list:
+    """A record as `read_everything` returns it, in the form that JSON gives it."""
+    return [record.partition, record.offset, record.key_text() or "", record.text()]
+
+
+def place_is_right(x, what: str, place: object, topic: str, number: int):
+    """Findings about a dictionary of leader, replicas and isr."""
+    yield expect(
+        isinstance(place, dict) and {"leader", "replicas", "isr"} <= place.keys(),
+        f"{what} is {place!r}, not a dictionary with leader, replicas and isr",
+        must=True,
+    )
+    partition = x.kafka.topic(topic).partitions[number]
+    yield equal(f"{what}: leader", place["leader"], partition.leader)
+    yield equal(f"{what}: replicas", _brokers(place["replicas"]), sorted(partition.replicas))
+    yield equal(f"{what}: in-sync replicas", _brokers(place["isr"]), sorted(partition.isr))
+
+
+def _arrived(x) -> list:
+    return x.value("[[int(p), int(o), k, v] for p, o, k, v in arrived]")
+
+
+def _brokers(ids: object) -> object:
+    return sorted(ids) if isinstance(ids, list) else ids
+
+
+def _numbers(count: int) -> list[str]:
+    return [str(number) for number in range(1, count + 1)]
+
+
+def _wrong_key(x, wrong: list) -> str:
+    if not wrong:
+        return ""
+    record = wrong[0]
+    return (
+        f"{len(wrong)} records have another key: reading {record.text()} belongs to "
+        f"{station(x, int(record.text()))}, its key is {record.key_text()!r}"
+    )
+
+
+def _wrong_place(wrong: list, places: dict) -> str:
+    if not wrong:
+        return ""
+    number, partition, offset = wrong[0]
+    there = places.get((partition, offset))
+    held = "nothing" if there is None else f"reading {there}"
+    return (
+        f"{len(wrong)} receipts do not fit: that of reading {number} says partition {partition}, "
+        f"offset {offset}, and there lies {held}"
+    )

@@ -1,0 +1,341 @@
+"""Public checks of lab 02."""
+
+import re
+from base64 import urlsafe_b64decode
+from contextlib import suppress
+from uuid import UUID
+
+from kafka import KafkaConsumer, KafkaProducer
+
+from grading.judge.checks import check, equal, expect, same
+
+from .flowers import LONE, as_read, colour, flowers, log, pair, places, row, rows_of
+
+READERS = ("all", "setosa", "virginica")
+CHANGED = [
+    [84, "Iris-versicolor", "Iris-virginica"],
+    [85, "Iris-versicolor", "Iris-virginica"],
+    [86, "Iris-versicolor", "Iris-virginica"],
+    [130, "Iris-virginica", "Iris-versicolor"],
+]
+ENDS = ("nothing", "flush", "close")
+# For each sentence: what it must speak of, as (word stems of which one must be there, in words).
+FACTS = {
+    ("membership", "then"): [
+        (("regist", "member", "alive", "live", "session", "ephemeral"), "which brokers are alive"),
+    ],
+    ("membership", "now"): [
+        (("heartbeat", "regist"), "how a broker shows that it is alive"),
+        (("controller", "quorum"), "who keeps the list of brokers"),
+    ],
+    ("controller", "then"): [
+        (("elect", "chose", "chosen", "vote"), "how the controller was found")
+    ],
+    ("controller", "now"): [
+        (("raft", "quorum", "voter"), "who elects the controller"),
+        (("elect", "vote", "chose", "chosen", "leader"), "that somebody is elected"),
+    ],
+    ("topics", "then"): [
+        (("partition", "replica", "setting", "config"), "what was known about a topic"),
+    ],
+    ("topics", "now"): [(("log", "__cluster_metadata"), "where that is written down")],
+}
+
+
+@check(1, points=8, title="Two topics with two partitions and one copy")
+def topics_have_their_shape(x):
+    for name in (x.p.pair_topic, x.p.lone_topic):
+        topic = x.kafka.topic(name)
+        yield equal(f"partitions of {name}", len(topic.partitions), 2)
+        copies = sorted({len(partition.replicas) for partition in topic.partitions})
+        yield equal(f"copies of a partition of {name}", copies, [1])
+
+
+@check(2, points=5, title="Every flower was sent once")
+def flowers_arrived_once(x):
+    yield same("rows in the headers", [row(record) for _, record in log(x)], flowers())
+
+
+@check(2, points=6, title="The class decides where")
+def class_decides_where(x):
+    records = log(x)
+    yield expect(records, "both topics are empty", must=True)
+    for name, partition in x.p.partition_of.items():
+        rows = [
+            row(r) for topic, r in records if (topic, r.partition) == (x.p.pair_topic, partition)
+        ]
+        yield same(f"partition {partition} of {x.p.pair_topic} ({name})", rows, rows_of(name))
+    rows = [row(record) for topic, record in records if topic == x.p.lone_topic]
+    yield same(f"{x.p.lone_topic} ({LONE})", rows, rows_of(LONE))
+
+
+@check(2, points=4, title="The value is the pair, and there is no key")
+def value_is_the_pair(x):
+    records = [record for _, record in log(x)]
+    yield expect(records, "both topics are empty", must=True)
+    odd = [r for r in records if pair(r) != flowers().get(row(r) or 0, ("", None))[1]]
+    yield not odd, _odd_value(odd)
+    keys = sorted({str(record.key_text()) for record in records if record.key is not None})
+    yield not keys, f"{len(keys)} different keys, for example {keys[:3]}: send without a key"
+
+
+@check(2, points=2, title="A line of text for each flower, in the order of the file")
+def lines_are_in_order(x):
+    lines = x.value("[str(line) for line in lines]")
+    yield equal("lines", len(lines), 150, must=True)
+    for number, (line, (name, numbers)) in enumerate(
+        zip(lines, flowers().values(), strict=True), 1
+    ):
+        found = re.search(r"\d+", line)
+        fits = found and int(found[0]) == number and name in line and _has_pair(line, numbers)
+        if not fits:
+            yield False, f"line {number} is {line!r}; expected {number}, {name} and {numbers}"
+            return
+    yield True, ""
+
+
+@check(3, points=11, title="Each reader got its partitions, from the beginning")
+def readers_got_everything(x):
+    consumed = {name: x.value(f"consumed[{name!r}]") for name in READERS}
+    yield expect(log(x), "both topics are empty: task 2 fills them", must=True)
+    for name in READERS:
+        yield expect(*_same_records(name, consumed[name], _stored(x, name)))
+
+
+@check(3, points=3, title="In the order of arrival", needs="readers_got_everything")
+def order_of_arrival(x):
+    consumed = x.value("[[r['topic'], r['partition'], r['offset']] for r in consumed['all']]")
+    for topic, partition in places(x, "all"):
+        offsets = [offset for *place, offset in consumed if place == [topic, partition]]
+        yield (
+            offsets == sorted(offsets),
+            f"partition {partition} of {topic}: a consumer hands out rising offsets, consumed "
+            f"has {offsets[:6]} …",
+        )
+
+
+@check(3, points=3, title="Each ended when nothing had come for a while")
+def readers_waited(x):
+    idle = x.value("float(idle_seconds)")
+    for name in READERS:
+        took = x.value(f"float(seconds[{name!r}])")
+        yield (
+            idle <= took < idle + 10,
+            f"reader {name} took {took:.1f} s; it ends {idle:g} s after its last record",
+        )
+
+
+@check(4, points=3, title="The listing has a header and a line per record")
+def listing_shows_the_records(x):
+    listing = x.value("[str(line) for line in listing]")
+    consumed = x.value("consumed['all']")
+    header = listing[0].lower() if listing else ""
+    yield (
+        all(word in header for word in ("topic", "value", "partition")),
+        f"the first line is {header!r}; expected the columns topic, value and partition",
+    )
+    yield equal("lines", len(listing), len(consumed) + 1, must=True)
+    odd = [
+        (line, record)
+        for line, record in zip(listing[1:], consumed, strict=True)
+        if not _shows(line, record)
+    ]
+    yield not odd, _odd_line(odd)
+
+
+@check(4, points=6, title="The points are the consumed records")
+def points_are_the_records(x):
+    points = x.value("[[float(a), float(b), str(c)] for a, b, c in points]")
+    expected = [
+        [*pair(record), colour(x, topic, record.partition)]
+        for topic, record in log(x)
+        if isinstance(pair(record), list)
+    ]
+    yield expect(expected, "both topics are empty: task 2 fills them", must=True)
+    yield same("points", points, expected)
+    consumed = x.value("[r['pair'] for r in consumed['all']]")
+    yield equal("pairs in the order of consumed", [p[:2] for p in points] == consumed, True)
+
+
+@check(5, points=6, title="The labels that differ")
+def labels_that_differ(x):
+    yield same("changed", x.value("[list(found) for found in changed]"), CHANGED)
+
+
+@check(6, points=4, title="Three programs left their records behind")
+def programs_left_their_records(x):
+    for end, count in {"nothing": 149, "flush": 150, "close": 150}.items():
+        values = x.read(x.p.tail_topics[end]).values
+        yield (
+            sorted(values) == sorted(map(str, range(1, count + 1))),
+            f"{x.p.tail_topics[end]} holds {len(values)} records, which is not what one run of the "
+            f"program with {end} at its end leaves",
+        )
+
+
+@check(6, points=3, title="stored is what the topics hold")
+def stored_is_measured(x):
+    there = {end: len(x.read(x.p.tail_topics[end])) for end in ENDS}
+    yield equal("stored", x.value("{end: int(count) for end, count in stored.items()}"), there)
+
+
+@check(6, points=3, title="missing names the rows that are not there")
+def missing_is_measured(x):
+    there = {
+        end: sorted(set(range(1, 151)) - {int(v) for v in x.read(x.p.tail_topics[end]).values})
+        for end in ENDS
+    }
+    yield equal("missing", x.value("{end: sorted(rows) for end, rows in missing.items()}"), there)
+
+
+@check(7, points=3, title="Two settings of the producer, two of the consumer")
+def four_settings(x):
+    chosen = [(client, name) for client, name, *_ in _settings(x)]
+    yield equal("clients", sorted(c for c, _ in chosen), ["consumer"] * 2 + ["producer"] * 2)
+    yield equal("different settings", len({name for _, name in chosen}), 4)
+    unknown = [name for client, name in chosen if name not in _defaults(client)]
+    yield not unknown, f"not a setting of this client: {', '.join(unknown)}"
+    used = [name for _, name in chosen]
+    yield "fetch_max_wait_ms" not in used, "fetch_max_wait_ms is the example of the text"
+
+
+@check(7, points=3, title="The defaults are right")
+def defaults_are_right(x):
+    for client, name, default, _, _ in _settings(x):
+        if name in _defaults(client):
+            expected = _plain(_defaults(client)[name])
+            said = _plain(default)
+            is_all = name == "acks" and said == "all"  # another name of -1
+            yield said == expected or is_all, f"the default of {name} is not {default!r}"
+        else:
+            yield False, f"{name} is not a setting of the {client}"
+
+
+@check(7, points=3, title="Two values of each make a difference")
+def values_make_a_difference(x):
+    for _, name, _, effect, tried in _settings(x):
+        yield len(str(effect).split()) >= 4, f"{name}: the effect is told in {effect!r}"
+        pairs = [entry for entry in tried if isinstance(entry, list) and len(entry) == 2]
+        different = len({str(v) for v, _ in pairs}) > 1 and len({str(s) for _, s in pairs}) > 1
+        yield different, f"{name}: tried has {tried!r}; expected two values that differ in effect"
+
+
+@check(8, points=5, title="What ZooKeeper did, and what does it now")
+def roles_are_told(x):
+    for (role, when), facts in FACTS.items():
+        sentence = str(x.value(f"zookeeper[{role!r}][{when!r}]"))
+        lower = sentence.lower()
+        lacking = [what for stems, what in facts if not any(stem in lower for stem in stems)]
+        if len(sentence.split()) < 5:
+            yield False, f"{role}, {when}: {sentence!r} is no sentence"
+        else:
+            yield not lacking, f"{role}, {when}: does not say {' and '.join(lacking)}"
+
+
+@check(8, points=4, title="Each role was observed")
+def roles_were_observed(x):
+    yield equal("brokers", x.value("sorted(observed['brokers'])"), x.kafka.brokers)
+    yield equal("quorum_leader", x.value("observed['quorum_leader']"), x.kafka.quorum().leader)
+    ids = {name: _id(x.kafka.topic(name).id) for name in (x.p.pair_topic, x.p.lone_topic)}
+    seen = x.value("{name: str(i) for name, i in observed['topic_ids'].items()}")
+    yield equal("topic_ids", {name: _id(text) for name, text in seen.items()}, ids)
+    yield equal("offsets_topic", x.value("observed['offsets_topic']"), "__consumer_offsets")
+
+
+def _stored(x, name: str) -> list[dict]:
+    wanted = places(x, name)
+    return [
+        as_read(topic, record) for topic, record in log(x) if (topic, record.partition) in wanted
+    ]
+
+
+def _same_records(name: str, seen: object, expected: list[dict]) -> tuple[bool, str]:
+    if not isinstance(seen, list) or not all(isinstance(record, dict) for record in seen):
+        return False, f"consumed[{name!r}] is no list of dictionaries"
+    fields = ("row", "topic", "partition", "offset", "pair")
+    for record in seen:
+        if lacking := [field for field in fields if field not in record]:
+            return False, f"consumed[{name!r}]: a record lacks {', '.join(lacking)}"
+    got = {(r["topic"], r["partition"], r["offset"]): r for r in seen}
+    there = {(r["topic"], r["partition"], r["offset"]): r for r in expected}
+    if len(seen) != len(expected) or got.keys() != there.keys():
+        return False, f"consumed[{name!r}] has {len(seen)} records, its partitions {len(expected)}"
+    for place, record in there.items():
+        for field in ("row", "pair"):
+            if got[place][field] != record[field]:
+                return False, (
+                    f"consumed[{name!r}]: at offset {place[2]} {field} is {got[place][field]!r}, "
+                    f"the log has {record[field]!r}"
+                )
+    return True, ""
+
+
+def _odd_value(odd: list) -> str:
+    if not odd:
+        return ""
+    record = odd[0]
+    wanted = flowers().get(row(record) or 0, ("", "no such flower"))[1]
+    return (
+        f"{len(odd)} values are another one: flower {row(record)} has {record.text()[:60]!r}, "
+        f"expected {wanted}"
+    )
+
+
+def _is_line_of(line: str, number: int, name: str, numbers: list[float]) -> bool:
+    first = re.search(r"\d+", line)
+    is_number = first is not None and int(first[0]) == number
+    return is_number and name in line and _has_pair(line, numbers)
+
+
+def _has_pair(line: str, numbers: list[float]) -> bool:
+    return all(re.search(rf"(?<![\d.]){re.escape(str(n))}(?!\d)", line) for n in numbers)
+
+
+def _shows(line: str, record: dict) -> bool:
+    rest = line.replace(str(record["topic"]), "", 1)
+    return (
+        str(record["topic"]) in line
+        and _has_pair(rest, record["pair"])
+        and bool(re.search(rf"(?<![\d.]){record['partition']}(?![\d.])", rest))
+    )
+
+
+def _odd_line(odd: list) -> str:
+    if not odd:
+        return ""
+    line, record = odd[0]
+    return (
+        f"{len(odd)} lines do not show their record: {line!r} stands for {record['topic']}, "
+        f"{record['pair']}, partition {record['partition']}"
+    )
+
+
+def _settings(x) -> list[list]:
+    entries = x.value(
+        "[[s['client'], s['name'], s['default'], s['effect'], [list(t) for t in s['tried']]] "
+        "for s in settings]"
+    )
+    return [entry for entry in entries if isinstance(entry[1], str)]
+
+
+def _defaults(client: object) -> dict:
+    kinds = {"producer": KafkaProducer, "consumer": KafkaConsumer}
+    return kinds[client].DEFAULT_CONFIG if client in kinds else {}
+
+
+def _id(text: str) -> str:
+    """One form for an id: Kafka's tools write it in base 64, its clients as a UUID."""
+    with suppress(ValueError):
+        return str(UUID(text))
+    with suppress(ValueError):
+        return str(UUID(bytes=urlsafe_b64decode(f"{text}==")))
+    return text
+
+
+def _plain(default: object) -> object:
+    """A default in the form that JSON gives it; objects and classes by the name of the class."""
+    if isinstance(default, list | tuple):
+        return [_plain(part) for part in default]
+    if default is None or isinstance(default, bool | int | float | str):
+        return default
+    return default.__name__ if hasattr(default, "__name__") else type(default).__name__

@@ -1,0 +1,95 @@
+import re
+
+import jupytext
+import nbformat
+import pytest
+from jupytext.config import load_jupytext_configuration_file
+
+from authoring import notebooks, percent
+from authoring.build import Course
+from authoring.percent import BadScript
+
+COURSE = Course()
+SCRIPTS = [*COURSE.sources(), *sorted((COURSE.root / "lessons").glob("*TEMPLATE.py"))]
+LAB = (COURSE.root / "lessons" / "LAB_TEMPLATE.py").read_text("utf-8")
+PATH = "lessons/LAB_TEMPLATE.py"
+
+
+def test_the_same_text_gives_the_same_bytes() -> None:
+    texts = {notebooks.to_text(notebooks.student_notebook(LAB, PATH, "nav")) for _ in range(3)}
+    assert len(texts) == 1
+    text = texts.pop()
+    assert text.endswith("}\n")
+    assert "\r" not in text
+    assert '\n "cells": [' in text  # indented by 1
+    nbformat.validate(nbformat.reads(text, 4))
+
+
+def test_nothing_of_a_run_or_a_machine_is_in_the_file() -> None:
+    notebook = notebooks.student_notebook(LAB, PATH)
+    assert notebook.nbformat == 4
+    assert notebook.nbformat_minor == 5
+    assert notebook.metadata == {
+        "kernelspec": notebooks.KERNEL,
+        "language_info": {"name": "python"},
+        "kafka_course": {
+            "generated": "Do not edit: change the source, then run ./course build.",
+            "source": PATH,
+        },
+    }
+    for cell in notebook.cells:
+        assert cell.cell_type == "markdown" or (cell.outputs, cell.execution_count) == ([], None)
+
+
+def test_questions_have_their_tag_as_id_and_twins_are_counted() -> None:
+    text = LAB + "\n# %%\nlab.score()\n"
+    ids = [cell.id for cell in notebooks.student_notebook(text, PATH).cells]
+    assert {"task-1", "check-1", "task-2", "check-2"} <= set(ids)
+    assert ids[-1] == f"{ids[-2]}-2"
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_changed_cell_changes_its_own_id_only() -> None:
+    before = notebooks.student_notebook(LAB, PATH).cells
+    after = notebooks.student_notebook(LAB.replace("# ## What Spark sees", "# ## Spark"), PATH)
+    changed = [a.source for a, b in zip(after.cells, before, strict=True) if a.id != b.id]
+    assert len(changed) == 1
+    assert changed[0].startswith("## Spark")
+
+
+def test_the_two_variants_differ_in_the_task_cells_alone() -> None:
+    student = notebooks.student_notebook(LAB, PATH).cells
+    solved = notebooks.solution_notebook(LAB, PATH).cells
+    different = [a.id for a, b in zip(student, solved, strict=True) if a != b]
+    assert different == ["task-1", "task-2"]
+
+
+def test_every_problem_is_reported() -> None:
+    bad = LAB.replace("# END SOLUTION", "").replace("# # Lab 00", "# Lab 00")
+    with pytest.raises(BadScript) as caught:
+        notebooks.student_notebook(bad, PATH)
+    assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_jupytext_reads_the_same_cells(path) -> None:
+    """An author may open a script as a notebook in JupyterLab with jupytext."""
+    text = path.read_text("utf-8")
+    ours = [
+        (cell.kind, list(cell.tags), re.sub(r"[ ]+$", "", cell.text, flags=re.MULTILINE))
+        for cell in percent.read(text, path.name).cells
+    ]
+    theirs = [
+        (cell.cell_type, cell.metadata.get("tags", []), cell.source)
+        for cell in jupytext.reads(text, fmt="py:percent").cells
+    ]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_saving_from_jupyterlab_changes_nothing_else(path) -> None:
+    settings = load_jupytext_configuration_file(str(COURSE.root / "pyproject.toml"))
+    text = path.read_text("utf-8")
+    opened = jupytext.reads(text, fmt="py:percent")
+    opened.metadata["kernelspec"] = notebooks.KERNEL  # JupyterLab writes it in
+    assert jupytext.writes(opened, fmt="py:percent", config=settings) == text

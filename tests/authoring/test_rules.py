@@ -1,0 +1,126 @@
+import pytest
+
+from authoring import percent, rules
+
+LESSON = """# %% [markdown]
+# # 05 Durability
+#
+# Is it safe?
+
+# %% tags=["parameters"]
+records = 3
+
+# %% tags=["A7"]
+assert records
+"""
+LAB = """# %% [markdown]
+# # Lab 02 Iris
+#
+# Where?
+
+# %% tags=["parameters"]
+student = ""
+
+# %% [markdown]
+# ## Task 1: choose
+
+# %% tags=["task-1"]
+# Task 1
+# BEGIN SOLUTION
+a = 1
+# END SOLUTION
+
+# %% tags=["check-1"]
+lab.check(1)
+
+# %% [markdown]
+# ## Task 2: say
+
+# %% tags=["task-2"]
+# Task 2
+# BEGIN SOLUTION
+b = 1
+# END SOLUTION
+
+# %% tags=["check-2"]
+lab.check(2)
+"""
+
+
+def refused(text: str, path: str, hints: set[int] | None = None) -> list[str]:
+    script = percent.read(text, path)
+    return [str(problem) for problem in rules.refusals(script, hints=hints)]
+
+
+def test_good_ones_pass() -> None:
+    assert not refused(LESSON, "lessons/05_durability.py")
+    assert not refused(LAB, "grading/labs/02_iris/lab.py", {1, 2})
+
+
+def test_titles() -> None:
+    assert str(rules.title(percent.read(LESSON, "05_x.py"))) == "05 Durability"
+    assert str(rules.title(percent.read(LAB, "lab02_x.py"))) == "Lab 02 Iris"
+    assert rules.task_titles(percent.read(LAB, "lab02_x.py")) == {1: "choose", 2: "say"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("# # 05 Durability", "# Durability", 1, "no title in the first cell"),
+        ("# # 05 Durability", "# # Lab 05 Durability", 1, "no title in the first cell"),
+        ("# # 05", "# # 06", 2, "the title says 06, the file name says 05"),
+        ('tags=["parameters"]', "", 1, "no parameters cell"),
+        ('tags=["A7"]', 'tags=["parameters"]', 10, "a second parameters cell"),
+        ('tags=["A7"]', 'tags=["A185"]', 10, "an unknown tag: A185"),
+        ('tags=["A7"]', 'tags=["raises-exception"]', 10, "an unknown tag: raises-exception"),
+        ('tags=["A7"]', 'tags=["task-1"]', 10, "task-1 in a lesson"),
+        ('tags=["A7"]', 'tags=["A7", "A7"]', 10, "the tag A7 twice on one cell"),
+        ('tags=["A7"]\nassert records', '[markdown] tags=["A7"]\n# Prose.', 10, "a tag on prose"),
+        ('tags=["A7"]\nassert records', "[markdown]\n# Prose.", 10, "the last cell is prose"),
+        ("assert records", "records\n" * 26, 10, "a code cell of 26 lines"),
+    ],
+)
+def test_a_bad_lesson_is_refused(old: str, new: str, line: int, what: str) -> None:
+    assert old in LESSON
+    found = refused(LESSON.replace(old, new), "lessons/05_durability.py")
+    start = f"lessons/05_durability.py:{line}: "
+    assert any(problem.startswith(start) and what in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ("# # Lab 02", "# # 02", 1, "no title in the first cell"),
+        ("# Task 1\n# BEGIN", "# BEGIN", 13, "the cell of task 1 does not say so"),
+        ("## Task 1: choose", "## Choose", 13, "task 1 has no title"),
+        ('tags=["check-1"]', "", 13, "task 1 has no check cell after it"),
+        ('tags=["check-1"]', 'tags=["check-3"]', 19, "check-3 checks a task that is not there"),
+        ('tags=["check-2"]', 'tags=["check-1"]', 31, "the tag check-1 a second time"),
+        ('tags=["task-2"]', 'tags=["task-1"]', 25, "the tag task-1 a second time"),
+        ('tags=["task-2"]', 'tags=["task-3"]', 13, "tasks numbered 1, 3"),
+        ("# BEGIN SOLUTION\nb = 1\n# END SOLUTION", "b = 1", 25, "would run green"),
+        ('# END SOLUTION\n\n# %% tags=["check-1"]', '\n# %% tags=["check-1"]', 14, "never closed"),
+    ],
+)
+def test_a_bad_lab_is_refused(old: str, new: str, line: int, what: str) -> None:
+    assert old in LAB
+    found = refused(LAB.replace(old, new), "grading/labs/02_iris/lab.py", {1, 2})
+    start = f"grading/labs/02_iris/lab.py:{line}: "
+    assert any(problem.startswith(start) and what in problem for problem in found), found
+
+
+def test_a_task_without_a_hint_is_refused() -> None:
+    found = refused(LAB, "grading/labs/02_iris/lab.py", {1})
+    assert len(found) == 1
+    assert "task 2 has no hint" in found[0]
+
+
+def test_a_lab_needs_a_task() -> None:
+    found = refused(LESSON.replace("05", "Lab 05"), "grading/labs/05_x/lab.py", set())
+    assert any("a lab without a task" in problem for problem in found)
+
+
+def test_marks_of_a_solution_do_not_count_as_lines() -> None:
+    longest = LAB.replace("a = 1\n", "a = 1\n" * 24)
+    assert not refused(longest, "grading/labs/02_iris/lab.py", {1, 2})
+    assert refused(longest.replace("a = 1\n", "a = 1\na = 1\n", 1), "lab02_iris.py", {1, 2})

@@ -1,0 +1,208 @@
+"""What breaks while a cell runs: told by what the cell does, mended after it, never a number."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from grading.define import definition
+from grading.define.seed import Parameters
+from grading.faults import injection
+from grading.faults.fault import Fault, Injected, fault
+from grading.faults.injection import Beside, injection_of, without_its_fault
+from grading.handin.weave import as_handed_in
+from grading.judge.checks import Check
+from grading.judge.outcome import Outcome
+from grading.judge.score import total
+from grading.keep.evidence import Evidence
+from grading.run.attempt import Attempt, Job
+from kafkalab import clients
+from kafkalab.cluster.cluster import Cluster
+from kafkalab.errors import CourseError
+from kafkalab.wait import wait_until
+
+FAULTS = """\
+from pathlib import Path
+from grading.faults.fault import fault
+
+HERE = Path(FOLDER)
+
+@fault(task=1)
+def answers_a_question(f):
+    f.note(f"set up for {f.p.number}")
+    yield
+    f.until(lambda: (HERE / "question").exists(), "a question")
+    (HERE / "answer").touch()
+"""
+ASKS = """\
+from pathlib import Path
+from kafkalab.wait import wait_until
+
+(Path(FOLDER) / "question").touch()
+wait_until((Path(FOLDER) / "answer").exists, timeout=1.5, what="the fault")
+double = 2 * p.number
+"""
+
+
+@pytest.fixture
+def broken(course, tmp_path):
+    """The tiny lab with a fault in task 1; told(text) is a script with its folder."""
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+
+    def load(faults: str = FAULTS):
+        text = faults.replace("FOLDER", repr(str(tmp_path)))
+        (root / "labs" / "90_tiny" / "faults.py").write_text(text)
+        return definition.load("lab90", root)
+
+    return load
+
+
+@pytest.fixture
+def run(solved, tmp_path):
+    """Run the solution with another answer to task 1."""
+
+    def attempt(lab, answer: str) -> Evidence:
+        cells = [
+            replace(cell, text=answer.replace("FOLDER", repr(str(tmp_path))))
+            if cell.id == "task-1"
+            else cell
+            for cell in as_handed_in(solved)
+        ]
+        return Attempt(lab).run(Job("anna", "seed", cells)).evidence
+
+    return attempt
+
+
+def doubled(evidence):
+    return next(result for result in evidence.results if result.check == "doubled")
+
+
+def test_a_fault_acts_while_the_cell_runs_and_is_evidence(broken, run):
+    evidence = run(broken(), ASKS)
+    assert doubled(evidence).outcome is Outcome.PASS, evidence.cells[1]
+    (injected,) = evidence.faults
+    assert injected.is_reached
+    number = evidence.parameters["number"]
+    assert [words for _, words in injected.steps] == [f"set up for {number}", "a question"]
+    assert Evidence.from_json(json.loads(json.dumps(evidence.to_json()))).faults == [injected]
+
+
+def test_a_fault_that_a_cell_outruns_is_a_finding_of_its_task(broken, run):
+    evidence = run(broken(), "double = 2 * p.number")
+    assert evidence.fault is None
+    assert doubled(evidence).outcome is Outcome.FAIL
+    assert doubled(evidence).messages == ["the fault was never reached: it waited for a question"]
+    others = {result.outcome for result in evidence.results if result.check != "doubled"}
+    assert others == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("place", ["    yield\n", '    (HERE / "answer")'])
+def test_an_error_of_the_fault_gives_no_number(broken, run, place):
+    evidence = run(broken(FAULTS.replace(place, f"    1 / 0\n{place}")), ASKS)
+    assert evidence.fault is Outcome.INFRA
+    assert doubled(evidence).outcome is Outcome.INFRA
+    assert "ZeroDivisionError" in doubled(evidence).detail
+    tiny = broken()
+    checks = (*tiny.checks, *tiny.hidden_checks())
+    assert total(checks, {result.check: result for result in evidence.results}).reached is None
+
+
+def test_a_fault_of_a_task_that_is_not_there_is_refused(broken):
+    with pytest.raises(CourseError, match="fault answers_a_question is about task 7"):
+        broken(FAULTS.replace("task=1", "task=7"))
+
+
+def test_who_practises_meets_the_same_fault(broken, tmp_path, monkeypatch, capsys):
+    shell = InteractiveShell.instance()
+    monkeypatch.setattr(injection, "get_ipython", lambda: shell)
+    lab = broken()
+    p = Parameters(number=21)
+    (doubled,) = [check for check in lab.checks if check.task == 1]
+    Beside(lab, None, p)
+    here = Beside(lab, None, p)  # the cell that opens the lab was run twice
+    shell.user_ns["p"] = p
+    try:
+        missing = here.without_its_fault(doubled)
+        assert "waited for the cell of task 1 to run" in missing.messages[0]
+        shell.run_cell("# Task 1\ndouble = 42")
+        assert "still waited for a question" in capsys.readouterr().out
+        assert here.without_its_fault(doubled).outcome is Outcome.FAIL
+        shell.run_cell("# Task 1\n" + ASKS.replace("FOLDER", repr(str(tmp_path))))
+        said = capsys.readouterr().out
+        assert said.count("While your cell ran:") == 1
+        assert "set up for 21" in said
+        assert here.without_its_fault(doubled) is None
+    finally:
+        here.leave()
+    shell.run_cell("# Task 1\ndouble = 42")
+    assert "While" not in capsys.readouterr().out
+
+
+def test_a_check_of_another_task_does_not_care():
+    check = Check("other", 2, 1, "", "after", None, lambda x: iter(()))
+    assert without_its_fault(check, {1: Injected("f", 1, missed="x")}) is None
+
+
+@pytest.mark.cluster
+def test_brokers_and_the_network_break_and_are_mended():
+    @fault(task=1)
+    def rough(f):
+        f.gateway.drop_replies("Produce", count=1)
+        yield
+        f.until(lambda: f.stored("t") >= 6, "six records on the disks")
+        f.pause(1)
+        f.kill(2)
+        f.cluster.cut(0, nodes=False)
+
+    with Cluster.start("replicated", gateway=True) as cluster:
+        clients.admin(cluster).create_topics({"t": {"num_partitions": 3, "replication_factor": 3}})
+        cluster.wait_for_topic("t")
+        injection = injection_of(rough, cluster.slot.record, Parameters(), os.getpid())
+        injection.begin()
+        producer = clients.producer(cluster)
+        for number in range(5):
+            producer.send("t", b"r", partition=number % 3).get(timeout=10)
+        # The fault may come before the answer: it looks at the disk of the leader alone.
+        producer.send("t", b"r", partition=2)
+        steps = injection.breaker.steps
+        wait_until(lambda: len(steps) >= 3, timeout=20, what="the fault")
+        done = injection.end()
+        assert done.is_reached, done
+        cluster.wait_for_brokers(timeout=10)
+        assert {cluster.state(broker) for broker in cluster.brokers} == {"running"}
+        producer = clients.producer(cluster)
+        assert producer.send("t", b"r", partition=0).get(timeout=10).offset >= 2
+
+
+def test_a_process_of_the_cell_is_frozen_and_killed():
+    sleeper = [sys.executable, "-c", "input()", "consumer-1"]
+    running = [subprocess.Popen(sleeper, stdin=subprocess.PIPE) for _ in range(2)]
+    go_on = threading.Event()
+
+    @fault(task=1)
+    def kills(f):
+        yield
+        f.until(go_on.is_set, "the word")
+        f.kill_process("consumer-1")
+        f.until(lambda: len([p for p in running if p.poll() is not None]) == 1, "its end")
+        f.freeze_process("consumer-1")
+        f.kill_process("nobody")
+
+    injection = injection_of(kills, None, Parameters(), os.getpid())
+    injection.begin()
+    go_on.set()
+    wait_until(lambda: len(injection.breaker.steps) == 4, timeout=10, what="the fault")
+    done = injection.end()
+    assert done.missed == "a process with 'nobody' among its arguments"
+    assert running[1].wait(timeout=10) == -9, "the youngest of this name"
+    (left,) = [process for process in running if process.poll() is None]
+    left.stdin.close()
+    assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"
+    assert isinstance(kills, Fault)

@@ -1,0 +1,235 @@
+"""Records are whole or not there, and a batch that was cut off goes on where it stopped."""
+
+import csv
+import io
+import json
+import signal
+import stat
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grading.define.definition import Definition
+from grading.define.seed import Draw, course_secret, parameters, practice_seed, student_seed
+from grading.handin.intake import Submission
+from grading.handin.notebookfile import NotebookFile
+from grading.handin.weave import HandedIn, as_handed_in
+from grading.judge.checks import Result
+from grading.judge.outcome import Outcome
+from grading.keep import record as records
+from grading.keep import report
+from grading.keep.evidence import Evidence
+from grading.keep.record import Key, Record, Store
+from grading.run.attempt import Attempted
+from grading.run.batch import Batch, plan
+from kafkalab.wait import wait_until
+
+ROOT = str(Path(__file__).parents[3])
+STUDENTS = ("anna", "ben", "carl", "dora", "emil")
+GRADES = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.grading.keep.test_record import class_of, grade
+grade(Path({course!r}), Path({out!r}), class_of(Path({course!r})))
+"""
+
+
+def class_of(course):
+    """Five hand-ins: right, wrong, raising, looping, unreadable."""
+    from authoring.build import solution_notebook
+
+    cells = as_handed_in(solution_notebook("lab90", course))
+    found = [Submission("emil", None, Outcome.UNREADABLE, "emil.ipynb: because it is empty")]
+    for student, answer in zip(
+        STUDENTS, ["double = 2 * p.number", "double = 0", "1 / 0", "while True: pass"], strict=False
+    ):
+        mine = [HandedIn(c.id, c.kind, answer if c.id == "task-1" else c.text) for c in cells]
+        found.append(Submission(student, NotebookFile(tuple(mine), "lab90_tiny")))
+    return found
+
+
+def grade(course, out, submissions):
+    from grading.define import definition
+
+    lab = definition.load("lab90", course)
+    store = Store(out, lab.name)
+    work, done = plan(lab, submissions, store, course_secret(out), rerun=False)
+    return Batch(lab, store).run(work, jobs=1), done
+
+
+def masked(record: Record) -> dict:
+    """A record without what differs from run to run: times, and messages that quote seeds."""
+    table = asdict(record)
+    for name in ("started", "finished", "seconds", "key"):
+        del table[name]
+    for check in table["checks"]:
+        del check["seconds"]
+    return table
+
+
+@pytest.mark.cluster
+def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
+    out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    secret = course_secret(out)
+    undisturbed.mkdir()
+    (undisturbed / "secret").write_bytes(secret)
+    submissions = class_of(course)
+    script = GRADES.format(root=ROOT, course=str(course), out=str(out))
+    store = Store(out, "lab90_tiny")
+
+    def finished():
+        found = (store.find(folder.name) for folder in (store.folder / "attempts").glob("*"))
+        return [record.student for record in found if record and record.is_final]
+
+    survivors = []
+    for wanted in (1, 3):
+        process = subprocess.Popen([sys.executable, "-c", script])
+        wait_until(
+            lambda n=wanted: len(finished()) > n, timeout=60, what="some records", every=0.01
+        )
+        below = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert psutil.wait_procs(below, timeout=30)[1] == [], "nothing outlives the grader"
+        survivors.append(set(finished()))
+    assert survivors[0] < survivors[1] < set(STUDENTS)
+    ran, done = grade(course, out, submissions)
+    assert {record.student for record in done} == survivors[1]
+    assert {record.student for record in ran} == set(STUDENTS) - survivors[1]
+    expected, _ = grade(course, undisturbed, submissions)
+    found = {record.student: masked(record) for record in [*ran, *done]}
+    assert found == {record.student: masked(record) for record in expected}
+    assert grade(course, out, submissions)[0] == [], "nothing is left to do"
+
+
+@pytest.mark.cluster
+def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
+    script = GRADES.format(root=ROOT, course=str(course), out=str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
+    started = tmp_path / "lab90_tiny" / "attempts"
+    wait_until(lambda: len(list(started.glob("*"))) > 2, timeout=60, what="a second attempt")
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in said
+    assert psutil.wait_procs(below, timeout=30)[1] == []
+
+
+def submission(student="anna", text="x = 1"):
+    return Submission(student, NotebookFile((HandedIn("task-1", "code", text),), "lab90_tiny"))
+
+
+def finished(tiny: Definition, outcome: Outcome = Outcome.PASS, student="anna") -> Record:
+    """A record as if an attempt had come to this outcome."""
+    evidence = Evidence(tiny.name, student, "seed", is_complete=True)
+    if outcome in {Outcome.INFRA, Outcome.UNREADABLE}:
+        evidence.refusal, evidence.why = outcome, "because"
+    hidden = tiny.hidden_checks()
+    evidence.results = [Result(check.id, outcome) for check in (*tiny.checks, *hidden)]
+    begun = records.begun(tiny, submission(student), "seed")
+    return records.ended(begun, evidence, tiny.checks, hidden)
+
+
+def test_started_is_run_again_and_finished_is_not(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    one = submission()
+    (work,), done = plan(tiny, [one], store, b"s", rerun=False)
+    assert done == []
+    store.start(work.record)
+    assert len(plan(tiny, [one], store, b"s", rerun=False)[0]) == 1
+    record = replace(finished(tiny), key=work.record.key)
+    store.finish(record, Attempted(Evidence(tiny.name, "anna", "seed")))
+    assert plan(tiny, [one], store, b"s", rerun=False)[1] == [record]
+    assert len(plan(tiny, [one], store, b"s", rerun=True)[0]) == 1
+    assert len(plan(tiny, [submission(text="x = 2")], store, b"s", rerun=False)[0]) == 1
+
+
+def test_an_earlier_attempt_is_kept(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    record = finished(tiny)
+    for count in (1, 2):
+        store.finish(record, Attempted(Evidence(tiny.name, "anna", "seed")))
+        store.start(replace(record, status=records.STARTED))
+        assert store.find(f"{record.key}.{count}") == record
+        assert store.find(record.key).status == records.STARTED
+        assert store.evidence(record.key) is None
+
+
+def test_a_fault_of_ours_has_no_number_and_is_not_final(tiny):
+    record = finished(tiny, Outcome.INFRA)
+    assert record.reached is None
+    assert not record.is_final
+    broken = finished(tiny, Outcome.CHECK_ERROR)
+    assert broken.reached is None
+    assert broken.outcome is Outcome.CHECK_ERROR
+    refused = finished(tiny, Outcome.UNREADABLE)
+    assert refused.reached == 0
+    assert refused.is_final
+
+
+def test_evidence_and_records_survive_the_disk(tiny, tmp_path, hand_in):
+    attempted = hand_in(t1="print('hello')\n1 / 0")
+    assert Evidence.from_json(json.loads(json.dumps(attempted.evidence.to_json()))) == (
+        attempted.evidence
+    )
+    store = Store(tmp_path, tiny.name)
+    begun = records.begun(tiny, submission(), "seed")
+    record = records.ended(begun, attempted.evidence, tiny.checks, tiny.hidden_checks())
+    store.finish(record, attempted)
+    assert store.find(record.key) == record
+    assert store.evidence(record.key) == attempted.evidence
+    assert record.reached == 6
+    assert record.outcome is Outcome.STUDENT_ERROR
+    page = report.student_page(tiny, record, store.evidence(record.key))
+    assert "ZeroDivisionError" in page
+    assert "1 hidden check" in page
+
+
+def test_what_is_cut_off_in_writing_is_not_there(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    file = store.attempt("key") / "record.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"key": "ke')
+    assert store.find("key") is None
+
+
+def test_every_part_of_the_key_makes_another_attempt():
+    key = Key("hand-in", "lab", "grader", "seed")
+    others = [replace(key, **{name: "x"}) for name in asdict(key)]
+    assert len({str(one) for one in [key, *others]}) == 5
+
+
+def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
+    secret = course_secret(tmp_path / "course")
+    assert course_secret(tmp_path / "course") == secret
+    assert course_secret(tmp_path / "another") != secret
+    mode = stat.S_IMODE((tmp_path / "course" / "secret").stat().st_mode)
+    assert mode == 0o600
+
+
+def test_parameters_differ_by_student_and_repeat_themselves(tiny):
+    seeds = [student_seed(b"secret", tiny.name, f"student {n}") for n in range(50)]
+    names = {parameters(tiny.make, seed).name for seed in seeds}
+    assert len(names) == 50
+    assert parameters(tiny.make, seeds[0]) == parameters(tiny.make, seeds[0])
+    assert student_seed(b"other", tiny.name, "student 0") != seeds[0]
+    assert Draw(practice_seed("lab90")).name("x") == Draw(practice_seed("lab90")).name("x")
+
+
+def test_no_cell_of_the_table_is_a_formula(tiny):
+    evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", '=HYPERLINK("http://x")']
+    table = report.class_csv(tiny, [finished(tiny, student=name) for name in evil])
+    rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
+    assert [row[0] for row in rows] == [f"'{name}" for name in evil]
+
+
+def test_the_file_of_a_student_is_safe_and_their_own():
+    names = ["Jörg Müller", "Jorg Muller", "../../etc", "", "日本", "a" * 500]
+    slugs = [records.slug(name) for name in names]
+    assert len(set(slugs)) == len(names)
+    assert all(slug.isascii() and "/" not in slug and len(slug) < 60 for slug in slugs)

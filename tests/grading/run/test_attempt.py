@@ -1,0 +1,96 @@
+"""A notebook is run in a process of its own and judged from outside."""
+
+import shutil
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from grading.define import definition
+from grading.handin.weave import as_handed_in
+from grading.judge.outcome import Outcome
+from grading.judge.score import total
+from grading.run.attempt import Attempt, Job
+
+
+def outcomes(evidence):
+    return {result.check: result.outcome for result in evidence.results}
+
+
+def test_the_solution_passes_everything(hand_in, tiny):
+    attempted = hand_in(t1="double = 2 * p.number\nimport sys\n"
+                        "print('hidden:', [m for m in sys.modules if 'hidden' in m])")  # fmt: skip
+    evidence = attempted.evidence
+    assert evidence.is_complete
+    assert evidence.fault is None
+    assert evidence.trouble == []
+    assert set(outcomes(evidence).values()) == {Outcome.PASS}
+    checks = (*tiny.checks, *tiny.hidden_checks())
+    assert total(checks, {result.check: result for result in evidence.results}).reached == 8
+    assert [cell.state for cell in evidence.cells.values()] == [Outcome.RAN] * 3
+    assert evidence.cells[1].output == "hidden: []", "the kernel never holds hidden checks"
+    text = str(attempted.notebook)
+    assert "count = 2" in text
+    assert "the check cell" in text
+    assert "check cell of task 1 ran'" not in text
+
+
+@pytest.mark.cluster
+def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(tiny, solved):
+    attempt = Attempt(tiny)
+    below = []
+
+    def kill(event):
+        if event["event"] == "cell" and event["task"] == 2:
+            below.extend(psutil.Process(attempt.process.pid).children(recursive=True))
+            attempt.process.kill()
+
+    attempted = attempt.run(Job("anna", "seed", as_handed_in(solved)), kill)
+    assert attempted.evidence.refusal is Outcome.INFRA
+    assert "ended with -9" in attempted.evidence.why
+    assert [result.check for result in attempted.evidence.results] == ["doubled"]
+    assert below
+    assert psutil.wait_procs(below, timeout=30)[1] == []
+
+
+@pytest.mark.cluster
+def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    settings = root / "labs" / "90_tiny" / "lab.toml"
+    text = settings.read_text().replace("run = 20", "run = 3").replace("cell = 3", "cell = 20")
+    settings.write_text(text)
+    cells = [
+        replace(cell, text="while True: pass") if cell.id == "task-2" else cell
+        for cell in as_handed_in(solved)
+    ]
+    evidence = Attempt(definition.load("lab90", root)).run(Job("anna", "seed", cells)).evidence
+    assert evidence.fault is None
+    assert evidence.ended is Outcome.TIMEOUT
+    assert evidence.why == "the whole notebook took longer than 3 s"
+    assert outcomes(evidence) == {
+        "doubled": Outcome.PASS,
+        "words_reversed": Outcome.FAIL,
+        "any_word_reversed": Outcome.NEEDS,
+        "name_said": Outcome.NOT_REACHED,
+    }
+
+
+@pytest.mark.cluster
+def test_a_set_up_that_fails_before_any_answer_is_our_fault(course, solved, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    master = root / "grading" / "labs" / "90_tiny" / "lab.py"
+    master.write_text(master.read_text().replace("import os\n", "import no_such_module\n"))
+    job = Job("anna", "seed", as_handed_in(solved))
+    evidence = Attempt(definition.load("lab90", root)).run(job).evidence
+    assert evidence.refusal is Outcome.INFRA
+    assert "SetUpFailed" in evidence.why
+    assert "no_such_module" in evidence.why
+
+
+def test_a_process_that_cannot_start_says_why(tiny):
+    attempt = Attempt(replace(tiny, place=replace(tiny.place, folder="91_gone")))
+    evidence = attempt.run(Job("anna", "seed", [])).evidence
+    assert evidence.refusal is Outcome.INFRA
+    assert "There is no lab lab91_gone" in evidence.why

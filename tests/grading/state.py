@@ -1,0 +1,57 @@
+"""A state that a check can look at, made by hand: logs and values, no cluster."""
+
+from dataclasses import dataclass, field
+
+from grading.define import definition, master, seed
+from grading.judge import checks
+from grading.judge.checks import Result, Unseen
+from grading.judge.view import Log, Record
+from grading.judge.visible import CellState, Doors
+from grading.prove.verify import WrongAnswer, wrong_answers
+
+
+@dataclass
+class Notebook:
+    values: dict = field(default_factory=dict)
+    cells: dict[int, CellState] = field(default_factory=dict)
+
+    def value(self, expression: str):
+        try:
+            return eval(expression, dict(self.values))
+        except Exception as error:  # whatever an answer raises is an answer
+            raise Unseen(f"{type(error).__name__}: {error}") from None
+
+
+@dataclass
+class Logs:
+    """Stands for the view of a cluster where a check reads nothing but logs."""
+
+    logs: dict[str, list[Record]]
+
+    def read(self, topic: str, **_) -> Log:
+        if topic not in self.logs:
+            raise Unseen(f"there is no topic {topic}")
+        return Log(self.logs[topic])
+
+
+def record(partition: int, offset: int, value: bytes | None, key=None, headers=()) -> Record:
+    return Record(partition, offset, 0, key, value, headers)
+
+
+def parameters(lab: str) -> seed.Parameters:
+    found = definition.load(lab)
+    return seed.parameters(found.make, seed.practice_seed(found.name))
+
+
+def wrong_answer(lab: str, name: str) -> WrongAnswer:
+    """The wrong answer of this name."""
+    found = definition.load(lab)
+    return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
+
+
+def result(lab: str, check: str, logs=None, values=None) -> Result:
+    """What the check of this name makes of the state."""
+    found = definition.load(lab)
+    chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
+    x = Doors(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
+    return checks.run(chosen, x)

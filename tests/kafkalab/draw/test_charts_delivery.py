@@ -1,0 +1,49 @@
+"""Lost and extra records as bars: each count is there, zero too, and names do not collide."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from kafkalab import charts
+from tests.kafkalab.drawn import words
+
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
+
+
+def test_each_partition_has_two_bars_with_their_numbers():
+    frame = pd.DataFrame({"partition": [0, 1, 2], "lost": [0, 1_200, 3], "extra": [5, 0, 0]})
+
+    ax = charts.lost_and_extra(frame)
+
+    assert [bar.get_height() for bar in ax.patches] == [0, 1_200, 3, 5, 0, 0]
+    assert words(ax) == ["0", "1,200", "3", "5", "0", "0"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "lost (1,203)",
+        "extra (5)",
+    ]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("partition", "records")
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2"]
+
+
+def test_long_names_stand_beside_lying_bars_in_their_order():
+    settings = ["acks=0, one copy", "acks=1, two copies", "acks=all, minimum 2"]
+    frame = pd.DataFrame({"setting": settings, "lost": [200, 200, 0], "extra": [0, 0, 0]})
+
+    ax = charts.lost_and_extra(frame, by="setting")
+
+    assert [bar.get_width() for bar in ax.patches] == [200, 200, 0, 0, 0, 0]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == settings
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("records", "setting")
+
+
+def test_a_comparison_without_records_says_so():
+    frame = pd.DataFrame({"partition": [], "lost": [], "extra": []})
+
+    assert words(charts.lost_and_extra(frame)) == ["nothing to draw"]
+
+
+def test_the_axes_of_the_caller_are_used():
+    ax = plt.subplots()[1]
+
+    assert charts.lost_and_extra(pd.DataFrame({"partition": [0], "lost": 1, "extra": 0}), ax) is ax

@@ -1,0 +1,239 @@
+"""What is particular to the Docker engine; what both engines do is in the contract tests."""
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafkalab.cluster.cluster import Cluster
+from kafkalab.engine import compose
+from kafkalab.engine.docker import DockerEngine, clean
+from kafkalab.engine.docker_owned import LABEL
+from kafkalab.engine.slot import Slot
+from kafkalab.errors import CourseError
+from kafkalab.wait import WaitTimeout, wait_until
+
+pytestmark = [pytest.mark.docker, pytest.mark.cluster]
+
+OWNER = """
+import sys
+from kafkalab import Cluster
+cluster = Cluster.start("single", engine="docker")
+print("folder", cluster.slot.folder, flush=True)
+sys.stdin.read()
+"""
+
+
+def docker(*arguments: str) -> str:
+    return subprocess.run(
+        ["docker", *arguments], check=True, capture_output=True, text=True, timeout=120
+    ).stdout
+
+
+def owned(folder: object) -> list[str]:
+    label = f"label={LABEL}={folder}"
+    return [
+        *docker("container", "ls", "--all", "--quiet", "--filter", label).split(),
+        *docker("volume", "ls", "--quiet", "--filter", label).split(),
+        *docker("network", "ls", "--quiet", "--filter", label).split(),
+    ]
+
+
+@pytest.fixture(scope="module")
+def single() -> Iterator[Cluster]:
+    settings = {"log.retention.ms": "12345000", "sasl.kerberos.service.name": "a$b${c}"}
+    with Cluster.start("single", engine="docker", settings=settings) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def slot() -> Iterator[Slot]:
+    slot = Slot.take(compose.published("single"), clean)
+    yield slot
+    clean(slot.folder)
+    slot.release()
+
+
+def test_only_this_machine_reaches_the_ports(single: Cluster) -> None:
+    (container,) = docker(
+        "ps", "--quiet", "--filter", f"label={LABEL}={single.slot.folder}"
+    ).split()
+    bindings = json.loads(
+        docker("inspect", "--format", "{{json .NetworkSettings.Ports}}", container)
+    )
+    hosts = {bound["HostIp"] for port in bindings.values() for bound in port or []}
+    assert hosts == {"127.0.0.1"}
+
+
+def test_the_project_carries_the_number_of_the_slot(single: Cluster) -> None:
+    project = f"label=com.docker.compose.project=kafkalab-{single.slot.number}"
+    assert docker("ps", "--quiet", "--filter", project).split()
+
+
+def test_settings_reach_the_broker_as_they_are(single: Cluster) -> None:
+    said = single.tool(
+        *("kafka-configs", "--bootstrap-server", "{bootstrap}"),
+        *("--entity-type", "brokers", "--entity-name", "0", "--describe", "--all"),
+    )
+    assert "log.retention.ms=12345000 " in said.stdout
+    assert "sasl.kerberos.service.name=a$b${c} " in said.stdout
+
+
+def test_a_tool_reads_a_file_of_this_machine(single: Cluster, tmp_path: Path) -> None:
+    settings = tmp_path / "client.properties"
+    settings.write_text("client.id=from-a-file\nrequest.timeout.ms=none\n")
+    settings.chmod(0o600)
+    said = single.tool(
+        *("kafka-topics", "--bootstrap-server", "{bootstrap}", "--list"),
+        *("--command-config", str(settings)),
+    )
+    assert said.returncode == 1
+    assert "Invalid value none for configuration request.timeout.ms" in str(said)
+
+
+def test_a_tool_that_is_late_ends_inside_the_container_too(single: Cluster) -> None:
+    late = ("kafka-console-consumer", "--bootstrap-server", "{bootstrap}", "--topic", "none")
+    with pytest.raises(WaitTimeout, match="kafka-console-consumer"):
+        single.tool(*late, timeout=3)
+    (container,) = docker(
+        "ps", "--quiet", "--filter", f"label={LABEL}={single.slot.folder}"
+    ).split()
+
+    def ended() -> bool:
+        return "ConsoleConsumer" not in docker("top", container, "-eo", "pid,args")
+
+    wait_until(ended, timeout=15, what="the tool to end in the container")
+
+
+def test_tools_and_the_disk_can_be_used_when_no_node_runs(single: Cluster) -> None:
+    single.kill(0)
+    said = single.tool("kafka-storage", "random-uuid")
+    assert (said.returncode, len(said.stdout.strip())) == (0, 22)
+    disk = single.engine.storage("broker")
+    assert disk is not None
+    log = disk / "__cluster_metadata-0" / f"{0:020}.log"
+    assert log.stat().st_size > 0
+    dumped = single.tool("kafka-dump-log", "--files", str(log), "--cluster-metadata-decoder")
+    assert "REGISTER_BROKER_RECORD" in dumped.stdout
+    assert "exit code 137. SIGKILL ended it." in single.logs(0)
+    single.restart(0)
+
+
+def test_the_copy_of_a_disk_takes_no_room_for_what_is_empty(single: Cluster) -> None:
+    disk = single.engine.storage("broker")
+    files = [path.stat() for path in disk.rglob("*") if path.is_file()]
+    # Each partition reserves two indexes of 10 MB.
+    reserved = sum(file.st_size for file in files)
+    assert reserved > 20_000_000
+    assert sum(file.st_blocks * 512 for file in files) < reserved / 10
+
+
+def test_everything_goes_when_the_owner_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        said = owner.stdout.readline()
+        while said and not said.startswith("folder "):  # a note on a port that is taken
+            said = owner.stdout.readline()
+        folder = said.removeprefix("folder ").strip()
+        assert len(owned(folder)) == 3
+        owner.kill()
+    wait_until(lambda: not owned(folder), timeout=30, what="the containers of a dead owner to end")
+    wait_until(lambda: not Path(folder).exists(), timeout=10, what="its folder to go")
+
+
+def test_nothing_without_our_label_is_touched(slot: Slot) -> None:
+    volume = docker("volume", "create", "--label", f"{LABEL}=/another/slot").strip()
+    try:
+        mine = docker("volume", "create", "--label", f"{LABEL}={slot.folder}").strip()
+        clean(slot.folder)
+        volumes = docker("volume", "ls", "--quiet").split()
+        assert volume in volumes
+        assert mine not in volumes
+    finally:
+        docker("volume", "rm", volume)
+
+
+def test_containers_of_another_user_with_the_same_slot_are_left_alone(slot: Slot) -> None:
+    project = f"com.docker.compose.project={slot.project}"
+    image = compose.read("single").kafka[0].image
+    container = docker("create", "--label", project, image).strip()
+    try:
+        engine = DockerEngine(compose.read("single", slot.ports), slot, {})
+        with pytest.raises(CourseError, match="containers of another user"):
+            engine.up()
+    finally:
+        docker("rm", "--volumes", container)
+
+
+def test_a_stopped_docker_is_named(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{slot.folder}/nobody.sock")
+    engine = DockerEngine(compose.read("single", slot.ports), slot, {})
+    with pytest.raises(CourseError, match="Docker is installed, but it is not running"):
+        engine.up()
+    clean(slot.folder)
+
+
+def test_a_missing_docker_is_named(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(slot.folder))
+    engine = DockerEngine(compose.read("single", slot.ports), slot, {})
+    with pytest.raises(CourseError, match="Docker is not installed"):
+        engine.up()
+    clean(slot.folder)
+
+
+def test_a_missing_compose_is_named(
+    slot: Slot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    client = tmp_path / "docker"
+    client.write_text(
+        "#!/bin/sh\n"
+        "[ $1 != compose ] && exec echo linux/amd64\n"
+        "echo 'docker: unknown command: docker compose' >&2\n"
+        "exit 1\n"
+    )
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    engine = DockerEngine(compose.read("single", slot.ports), slot, {})
+    with pytest.raises(CourseError, match="Docker Compose is not installed"):
+        engine.up()
+
+
+def with_image(slot: Slot, image: str) -> DockerEngine:
+    described = compose.read("single", slot.ports)
+    services = tuple(replace(service, image=image) for service in described.services)
+    return DockerEngine(replace(described, services=services), slot, {})
+
+
+def test_a_registry_that_is_not_reached_is_named(slot: Slot) -> None:
+    with pytest.raises(CourseError, match="its registry is not reached"):
+        with_image(slot, "127.0.0.1:9/kafka:1").up()
+
+
+def test_an_image_for_another_processor_is_refused(slot: Slot) -> None:
+    machine = docker("version", "--format", "{{.Server.Arch}}").strip()
+    other = "s390x" if machine != "s390x" else "amd64"
+    image = "kafkalab-test:other-processor"
+    described = {"architecture": other, "os": "linux", "rootfs": {"type": "layers", "diff_ids": []}}
+    saved = slot.folder / "image.tar"
+    with tarfile.open(saved, "w") as tar:
+        for name, content in (
+            ("config.json", described),
+            ("manifest.json", [{"Config": "config.json", "RepoTags": [image], "Layers": []}]),
+        ):
+            data = json.dumps(content).encode()
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    docker("load", "--input", str(saved))
+    try:
+        with pytest.raises(CourseError, match=f"made for linux/{other}"):
+            with_image(slot, image).up()
+    finally:
+        docker("image", "rm", image)
