@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from grading.judge.view import ClusterView
     from grading.run.kernel import Kernel
 
-WARM_UP = "import grading.lab, kafkalab.cluster, kafkalab.clients"
+WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
 
 
