@@ -100,6 +100,11 @@ class Store:
         file = self.attempt(key) / "evidence.json"
         return Evidence.from_json(json.loads(file.read_text("utf-8"))) if file.exists() else None
 
+    def notebook(self, key: str) -> str | None:
+        """The text of the notebook that ran in an attempt, with its outputs."""
+        file = self.attempt(key) / "run.ipynb"
+        return file.read_text("utf-8") if file.exists() else None
+
     def start(self, record: AttemptRecord) -> None:
         """Write that an attempt began; a left-over of this kind is run again.
 

@@ -7,7 +7,7 @@ from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.view import Log, Record
 from grading.judge.visible import CellState, Visible
-from grading.prove.verify import WrongAnswer, wrong_answers
+from grading.prove.wrong import WrongAnswer, wrong_answers
 
 
 @dataclass

@@ -13,7 +13,7 @@ from grading.handin.weave import task_cells
 from grading.judge import checks
 from grading.judge.outcome import Outcome
 from grading.judge.visible import Visible
-from grading.prove.verify import wrong_answers
+from grading.prove.wrong import wrong_answers
 from tests.grading.state import Notebook
 
 TASKS = [("lab03", 2), ("lab03", 3), ("lab04", 2)]
