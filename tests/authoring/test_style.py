@@ -72,9 +72,9 @@ def test_one_section_may_go_without_a_prediction() -> None:
 
 
 def test_long_code_is_found() -> None:
-    cells = ("# %%\n" + "1\n" * 7 + "\n") * 13
+    cells = ("# %%\n" + "1\n" * 11 + "\n") * 13
     long = LESSON.replace("# %% [markdown]\n# ## Try it", f"{cells}# %% [markdown]\n# ## Try it")
-    assert any("a median of 7 lines" in problem for problem in problems(long, "TEMPLATE.py"))
+    assert any("a median of 11 lines" in problem for problem in problems(long, "TEMPLATE.py"))
 
 
 @pytest.mark.parametrize(
