@@ -21,7 +21,16 @@ from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.spark import driver
 from kafkalab.spark import session as spark
+from kafkalab.spark.lease import POOL
 from kafkalab.wait import wait_until
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cold():
+    """As a reader's session is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(POOL, raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +83,7 @@ def test_a_java_that_does_not_start_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(driver.Driver, "_command", lambda *_: [str(java)])
     started = driver.Driver("local[2]", local=True)
-    with pytest.raises(CourseError) as failure, started.offered():
+    with pytest.raises(CourseError) as failure, started.key().offered():
         pass
     assert failure.value.what.endswith("with code 3.")
     assert failure.value.why == "It says: no room for the heap"
