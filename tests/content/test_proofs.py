@@ -5,7 +5,8 @@ import pytest
 from authoring.build import solution_notebook
 from grading.define import definition
 from grading.define.place import places
-from grading.prove.verify import gaps, verify, wrong_answers
+from grading.prove.verify import verify
+from grading.prove.wrong import gaps, wrong_answers
 
 
 @pytest.mark.parametrize("name", [place.name for place in places()])
