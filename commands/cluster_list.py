@@ -1,23 +1,18 @@
-"""How clusters are shown to a person: a line for each, and a table of its nodes.
+"""How clusters are shown to a person: a sentence for each, and a line for each of its nodes.
 
-Nothing depends on the width of the window: the lines are short, and what is there to be copied, an
-address, is never cut.
+So no word is cut in a narrow window, and an address stands whole, to be copied.
 """
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from kafkalab.cluster.inventory import Running
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A service of a cluster; one that takes no clients has no address."""
 
     name: str
@@ -25,23 +20,21 @@ class Node:
     address: str
 
 
-def shown(cluster: Running, nodes: Iterable[Node]) -> RenderableType:
-    """What `./course status` prints of one cluster; one that is about to start has no nodes."""
-    minutes = f", {(time.time() - cluster.since) / 60:.0f} minutes" if cluster.since else ""
+def show(cluster: Running, nodes: Sequence[Node], console: Console) -> None:
+    """Print one cluster; a leftover, or one that is about to start, may have no nodes."""
     engine = f", engine {cluster.engine}" if cluster.engine else ""
-    head = f"slot {cluster.slot}: {cluster.profile}{engine}, {_owner(cluster)}{minutes}"
-    table = Table("node", "state", "address", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    minutes = f", {(time.time() - cluster.since) / 60:.0f} minutes" if cluster.since else ""
+    console.print(
+        f"slot {cluster.slot}: {cluster.profile}{engine}, {_owner(cluster)}{minutes}", markup=False
+    )
+    widest = [max((len(part) for part in column), default=0) for column in zip(*nodes, strict=True)]
     for node in nodes:
-        table.add_row(*(Text(part, no_wrap=True) for part in (node.name, node.state, node.address)))
-    return Group(Text(head), *([Padding(table, (0, 0, 0, 2))] if table.row_count else []))
-
-
-def print_all(clusters: Iterable[tuple[Running, Iterable[Node]]], console: Console) -> None:
-    for cluster, nodes in clusters:
-        console.print(shown(cluster, nodes))
+        padded = (part.ljust(width) for part, width in zip(node, widest, strict=True))
+        # What is too long even so goes on in the next line of the window.
+        console.print(f"  {'  '.join(padded)}".rstrip(), markup=False, soft_wrap=True)
 
 
 def _owner(cluster: Running) -> str:
     if not cluster.held:
-        return "a leftover of nobody"
-    return "of ./course up" if cluster.owner is None else f"of process {cluster.owner}"
+        return "a leftover that nobody holds"
+    return "by ./course up" if cluster.owner is None else f"by process {cluster.owner}"
