@@ -96,7 +96,7 @@ class Doors:
         """
         try:
             return wait_until(
-                condition,
+                lambda: condition() or None,
                 timeout=within * self.patience,
                 what="the state that a check looks for",
                 every=0.1,

@@ -12,7 +12,7 @@ from kafkalab.cluster import replicas, segments, wire
 from kafkalab.cluster.glance import Glance, glance
 from kafkalab.cluster.replicas import Copies
 from kafkalab.cluster.segments import Batch, Segment
-from kafkalab.cluster.survey import BROKER, LATEST, UNSETTLED, NotYet, Survey
+from kafkalab.cluster.survey import BROKER, LATEST, UNSETTLED, NoTopic, NotYet, Survey
 from kafkalab.cluster.views import Configs, GroupView, QuorumView, TopicView
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -155,7 +155,7 @@ class Observed(ABC):
     ) -> int:
         """Until the partition has a leader (one of `among`) that acts as one; returns its id."""
 
-        def leader() -> int | None:
+        def leader() -> int:
             found = self._partitions(topic)[partition].leader_id
             if found < 0 or (among is not None and found not in among):
                 raise NotYet(f"the leader is {found if found >= 0 else 'nobody'}")
@@ -163,11 +163,11 @@ class Observed(ABC):
             told, _ = self._survey.offsets_now([(topic, partition)], LATEST)
             if not told:
                 raise NotYet(f"leader {found} does not act as one yet")
-            return found + 1  # broker 0 is a leader too
+            return int(found)
 
         wanted = "" if among is None else f" among {sorted(among)}"
         what = f"a leader of {topic} {partition}{wanted}"
-        return wait_until(leader, timeout=timeout, what=what, not_yet=UNSETTLED) - 1
+        return wait_until(leader, timeout=timeout, what=what, not_yet=UNSETTLED)
 
     def wait_for_isr(self, topic: str, size: int, timeout: float = 30) -> None:
         """Until every partition of the topic has exactly this many in-sync replicas."""
@@ -268,9 +268,10 @@ class Observed(ABC):
         )
 
     def _partitions(self, topic: str) -> dict[int, object]:
-        described = self._survey.describe_now(topic)
-        if described is None:
-            raise NotYet(f"there is no topic {topic}")
+        try:
+            described = self._survey.describe_now(topic)
+        except NoTopic:
+            raise NotYet(f"there is no topic {topic}") from None
         return {p.partition_index: p for p in described.partitions}
 
     def _partition_folder(self, topic: str, partition: int, broker: int | None) -> object:

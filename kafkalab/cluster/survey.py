@@ -58,6 +58,10 @@ class NotYet(CourseError):
     """The cluster cannot answer at the moment."""
 
 
+class NoTopic(CourseError):
+    """The cluster has settled, and has no topic of this name."""
+
+
 UNSETTLED = (NotYet, wire.NoConnection, OSError, EOFError, struct.error)
 
 
@@ -73,12 +77,11 @@ class Survey:
         return sorted(t.name for t in answer.topics if internal or not t.is_internal)
 
     def topic(self, name: str) -> TopicView:
-        described = self._settled(f"the topic {name}", lambda: self.describe_now(name))
-        if described is None:
-            raise CourseError(
-                f"There is no topic {name!r}.",
-                f"The cluster has {', '.join(self.topics()) or 'no topics'}.",
-            )
+        try:
+            described = self._settled(f"the topic {name}", lambda: self.describe_now(name))
+        except NoTopic as error:
+            there = ", ".join(self.topics()) or "no topics"
+            raise NoTopic(error.what, f"The cluster has {there}.") from None
         places = [(name, p.partition_index) for p in described.partitions]
         starts, ends = self.offsets(places, EARLIEST, LATEST)
         return TopicView(
@@ -180,14 +183,14 @@ class Survey:
         return self._settled("the controller quorum", read)
 
     def describe_now(self, topic: str) -> Any:
-        """None where the topic does not exist."""
+        """What one broker knows of a topic; a NoTopic where there is none."""
         kind = DescribeTopicPartitionsRequest.TopicRequest
         request = DescribeTopicPartitionsRequest(
             topics=[kind(name=topic)], response_partition_limit=2000, cursor=None
         )
         (described,) = self._any(request).topics
         if for_code(described.error_code).__name__ == "UnknownTopicOrPartitionError":
-            return None
+            raise NoTopic(f"There is no topic {topic!r}.")
         _accept(described.error_code)
         return described
 
@@ -325,10 +328,7 @@ class Survey:
 
     def _settled(self, what: str, read: Callable[[], T]) -> T:
         """`read`, again and again while the cluster is not settled."""
-        (answer,) = wait_until(
-            lambda: (read(),), timeout=self._timeout, what=what, not_yet=UNSETTLED
-        )
-        return answer
+        return wait_until(read, timeout=self._timeout, what=what, not_yet=UNSETTLED)
 
 
 def _accept(code: int, message: str | None = None) -> None:

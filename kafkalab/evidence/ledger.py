@@ -136,7 +136,7 @@ class Ledger:
             isolation_level=isolation,
         ) as consumer:
             partitions = wait_until(
-                lambda: consumer.partitions_for_topic(topic),
+                lambda: consumer.partitions_for_topic(topic) or None,
                 timeout=timeout,
                 what=f"the partitions of topic {topic}",
             )
