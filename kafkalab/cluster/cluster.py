@@ -114,7 +114,7 @@ class Cluster(Observed, Networked):
         clients.close_all(self.addresses.values())
         self._leave()
         # Closed for other threads from here on: none of them may start a node again.
-        engine, self._engine = self._engine, None
+        engine, self._engine = self.engine, None
         if self._guard is None:
             return
         try:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, count
+from pathlib import Path
+from typing import Any
 
 from kafkalab.cluster import replicas, segments, wire
 from kafkalab.cluster.glance import Glance, glance
@@ -31,7 +33,7 @@ class Observed(ABC):
         """Addresses of the brokers that may answer, the likeliest to know most first."""
 
     @abstractmethod
-    def _storage(self, broker: int, part: str) -> object:
+    def _storage(self, broker: int, part: str) -> Path | None:
         """The folder with a broker's log folders, of which `part` is wanted, or None."""
 
     @cached_property
@@ -86,12 +88,14 @@ class Observed(ABC):
         """What each broker's disk holds of a partition; no broker has to run for it."""
         found = Copies()
         for broker in self.brokers:
-            storage = self._storage(broker, f"{topic}-{partition}")
-            if folder := storage and segments.partition_folder(storage, topic, partition):
+            folder = self._folder(broker, topic, partition)
+            if folder is not None:
                 copy = replicas.copy_of(broker, folder)
                 notes = self._storage(broker, replicas.NOTES)
-                noted = notes and replicas.noted_high_watermark(notes, topic, partition)
-                found[broker] = replace(copy, high_watermark=noted)
+                if notes is not None:
+                    noted = replicas.noted_high_watermark(notes, topic, partition)
+                    copy = replace(copy, high_watermark=noted)
+                found[broker] = copy
         return found
 
     def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
@@ -267,29 +271,32 @@ class Observed(ABC):
             every=0.02,
         )
 
-    def _partitions(self, topic: str) -> dict[int, object]:
+    def _partitions(self, topic: str) -> dict[int, Any]:
         try:
             described = self._survey.describe_now(topic)
         except NoTopic:
             raise NotYet(f"there is no topic {topic}") from None
         return {p.partition_index: p for p in described.partitions}
 
-    def _partition_folder(self, topic: str, partition: int, broker: int | None) -> object:
+    def _partition_folder(self, topic: str, partition: int, broker: int | None) -> Path:
         """Of one broker, or of the leader, or of whoever has a replica."""
         if broker is not None:
             candidates = [broker]
         else:
             candidates = sorted(self.brokers, key=lambda b: b != self._leader(topic, partition))
         for candidate in candidates:
-            storage = self._storage(candidate, f"{topic}-{partition}")
-            folder = storage and segments.partition_folder(storage, topic, partition)
-            if folder:
+            folder = self._folder(candidate, topic, partition)
+            if folder is not None:
                 return folder
         who = "No broker has a" if broker is None else f"Broker {broker} has no"
         raise CourseError(f"{who} replica of {topic} {partition} on its disk.")
 
+    def _folder(self, broker: int, topic: str, partition: int) -> Path | None:
+        storage = self._storage(broker, f"{topic}-{partition}")
+        return None if storage is None else segments.partition_folder(storage, topic, partition)
+
     def _leader(self, topic: str, partition: int) -> int | None:
         try:
-            return self._partitions(topic)[partition].leader_id
+            return int(self._partitions(topic)[partition].leader_id)
         except (*UNSETTLED, KeyError):
             return None

@@ -270,7 +270,9 @@ class Survey:
             return GroupView(name, "DEAD", "", "", None, [], {}, {})
         coordinator, kind, state = listed[name]
         address = self._addresses()[coordinator]
-        protocol, members, offsets = "", [], {}
+        protocol = ""
+        members: list[MemberView] = []
+        offsets: dict[Place, int] = {}
         if kind == "classic":
             state, protocol, members = _describe_classic(address, name)
         elif kind == "consumer":

@@ -42,7 +42,9 @@ class Configs(dict[str, ConfigValue]):
         return tables.html(self._rest(), *self._table())
 
     def _table(self) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-        rows = [(name, c.value, c.source) for name, c in sorted(self.chosen.items())]
+        rows: list[tuple[object, ...]] = [
+            (name, c.value, c.source) for name, c in sorted(self.chosen.items())
+        ]
         return ("setting", "value", "source"), rows
 
     def _rest(self) -> str:
@@ -223,7 +225,7 @@ class QuorumView:
         )
 
     def _table(self) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-        rows = [
+        rows: list[tuple[object, ...]] = [
             (replica.node, role, replica.log_end_offset, replica.lag)
             for role, replicas in (("voter", self.voters), ("observer", self.observers))
             for replica in replicas

@@ -194,6 +194,7 @@ class DockerEngine(Services):
             # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
             # container that stands still; each does what the other cannot.
             above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
+            source: tuple[str | Path, ...]
             if state == "running":
                 source = ("exec", container, "tar", "-C", above, "-cf", "-", name)
             else:

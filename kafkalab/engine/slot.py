@@ -51,7 +51,7 @@ class Slot:
         `published` names the port variables of the profile with their defaults. `clean` ends what
         a dead owner left in a slot's folder; the folder itself is removed here.
         """
-        notes = []
+        notes: list[str] = []
         for number in range(SLOTS):
             lock = _lock(_lock_file(number))
             if lock is None:

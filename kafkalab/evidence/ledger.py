@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafkalab import clients
 from kafkalab.errors import CourseError
@@ -83,7 +83,7 @@ class Ledger:
         future.add_errback(failed)
         return future
 
-    def _answer(self, place: int, **answer: object) -> None:
+    def _answer(self, place: int, **answer: Any) -> None:
         with self._answered:
             self._sendings[place] = replace(self._sendings[place], **answer)
             self._unresolved -= 1

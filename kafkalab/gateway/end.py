@@ -88,9 +88,10 @@ class End(asyncio.Protocol):
     # --- What asyncio tells --------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport  # type: ignore[assignment]
+        assert isinstance(transport, asyncio.Transport)  # of a connection by TCP
+        self.transport = transport
         if self._holds:
-            self.transport.pause_reading()
+            transport.pause_reading()
         self._deliver()
 
     def data_received(self, data: bytes) -> None:
@@ -98,7 +99,7 @@ class End(asyncio.Protocol):
         if self.splitter.opaque:
             self.other.splitter.opaque = True
         for frame in frames:
-            if self.transport.is_closing():
+            if self.transport is None or self.transport.is_closing():
                 return
             self._received(frame)
 

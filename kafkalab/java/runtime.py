@@ -25,7 +25,7 @@ class Java:
 
     @property
     def major(self) -> int:
-        return int(re.match(r"\d+", self.version)[0])
+        return int(re.split(r"\D", self.version, maxsplit=1)[0])
 
 
 def java() -> Java:

@@ -142,17 +142,17 @@ def kernel() -> Finding:
 
 
 def ports() -> Finding:
-    taken = []
+    taken: dict[int, str] = {}
     for profile in compose.profiles():
         for port in compose.published(profile).values():
-            if not slot.is_free(port) and port not in [number for number, _ in taken]:
-                taken.append((port, slot.describe_holder(port)))
+            if port not in taken and not slot.is_free(port):
+                taken[port] = slot.describe_holder(port)
     if not taken:
         return Finding("ports", "good", "the usual ports are free")
     return Finding(
         "ports",
         "note",
-        "; ".join(text for _, text in taken),
+        "; ".join(taken.values()),
         "Clusters take other ports then. A cluster started by hand with Docker Compose cannot.",
         "If it is a cluster of this course: ./course status, then ./course down --all",
     )

@@ -63,11 +63,15 @@ class Panel:
 
     def _begin(self) -> None:
         faults = FAULTS + (NETWORK_FAULTS if self._cluster.has_gateway else ())
-        self._page = Page(self._profile, _nodes(self._cluster), faults, self._press)
+        page = Page(self._profile, _nodes(self._cluster), faults, self._press)
+        self._page = page
         _OPEN[self._cluster] = self
         for number, work in enumerate((self._watch, self._obey)):
             thread = threading.Thread(
-                target=work, name=f"panel of {self._profile} {number}", daemon=True
+                target=work,
+                args=(page,),
+                name=f"panel of {self._profile} {number}",
+                daemon=True,
             )
             self._threads.append(thread)
             thread.start()
@@ -112,23 +116,23 @@ class Panel:
 
     # --- In threads ----------------------------------------------------------------------------
 
-    def _watch(self) -> None:
+    def _watch(self, page: Page) -> None:
         while not self._over.is_set():
             self._wake.clear()
             try:
-                self._look()
+                self._look(page)
             except Exception as error:
                 if self._cluster.closed:
                     self.stop("This cluster is closed. Run the cell that starts it again.")
                 else:
                     # Also what a cluster that dies says first is a sentence, and not a traceback.
-                    self._page.warn(_sentence(error))
+                    page.warn(_sentence(error))
             self._wake.wait(EVERY)
 
-    def _look(self) -> None:
+    def _look(self, page: Page) -> None:
         cut_off = self._cluster.cut_off
         states = {}
-        for node in self._page.nodes:
+        for node in page.nodes:
             state = self._cluster.state(node.id)
             state = STATES.get(state, state)
             states[node.name] = "cut" if state == "running" and node.id in cut_off else state
@@ -139,14 +143,13 @@ class Panel:
         if seen.members is not None:
             # With nobody to ask, what was known last is what the next answer is compared with.
             self._seen = seen
-        self._page.show(states, seen)
-        self._page.tell(*happened)
+        page.show(states, seen)
+        page.tell(*happened)
 
     def _press(self, fault: str, node: Node) -> None:
-        self._page.tell(f"you pressed: {fault} {node.name}")
         self._orders.put((fault, node))
 
-    def _obey(self) -> None:
+    def _obey(self, page: Page) -> None:
         """One fault after the other, in the order in which they were pressed."""
         while (order := self._orders.get()) and not self._over.is_set():
             fault, node = order
@@ -154,9 +157,9 @@ class Panel:
             try:
                 getattr(self._cluster, fault)(node.id)
             except Exception as error:
-                self._page.tell(f"{fault} {node.name}: {_sentence(error)}")
+                page.tell(f"{fault} {node.name}: {_sentence(error)}")
             else:
-                self._page.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
+                page.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
             self._wake.set()
 
 

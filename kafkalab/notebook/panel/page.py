@@ -64,6 +64,7 @@ class Page:
         self._lines: deque[str] = deque(maxlen=REMEMBERED)
         self._lock = threading.Lock()
         self._ended = False
+        self._press = press
         self._title = f"The {title} cluster, live"
         self._note("Looking at it for the first time.")
         for node in nodes:
@@ -73,7 +74,7 @@ class Page:
                     tooltip=f"{fault} {node.name}: {MEANINGS[fault]}",
                     layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
                 )
-                button.on_click(lambda _, fault=fault, node=node: press(fault, node))
+                button.on_click(lambda _, fault=fault, node=node: self._pressed(fault, node))
                 _heard_while_a_cell_runs(button)
                 self.buttons[fault, node.id] = button
         rows = [
@@ -131,6 +132,10 @@ class Page:
             self._note(why)
             for button in self.buttons.values():
                 button.disabled = True
+
+    def _pressed(self, fault: str, node: Node) -> None:
+        self.tell(f"you pressed: {fault} {node.name}")
+        self._press(fault, node)
 
     def _note(self, sentence: str) -> None:
         self._status.value = (
@@ -190,7 +195,7 @@ def _groups(seen: Glance) -> str:
     rows = [
         (name, group.state, topic, lag)
         for name, group in seen.groups.items()
-        for topic, lag in (group.lag or {None: None}).items()
+        for topic, lag in (group.lag.items() or [(None, None)])
     ]
     if not rows:
         return "There is no consumer group yet."
