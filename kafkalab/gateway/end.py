@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kafkalab.gateway.framing import Splitter
 
 if TYPE_CHECKING:
-    from kafkalab.gateway.connection import Connection
+    from kafkalab.gateway.passage import Passage
 
 # So many bytes may wait in a lane before its sender is made to wait.
 ROOM = 4_000_000
@@ -28,7 +28,7 @@ RESET = struct.pack("ii", 1, 0)
 class End(asyncio.Protocol):
     """One end: what comes from it is cut into frames; what goes to it waits in a lane."""
 
-    def __init__(self, received: Callable[[bytes], None], connection: Connection) -> None:
+    def __init__(self, received: Callable[[bytes], None], connection: Passage) -> None:
         self._received = received
         self._connection = connection
         self._loop = asyncio.get_running_loop()

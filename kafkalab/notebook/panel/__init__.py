@@ -22,7 +22,7 @@ from kafkalab.cluster.cluster import Cluster
 from kafkalab.cluster.glance import Glance
 from kafkalab.errors import CourseError
 from kafkalab.notebook.panel import changes
-from kafkalab.notebook.panel.page import Node, Page
+from kafkalab.notebook.panel.widgets import Node, Widgets
 
 __all__ = ["Panel", "show"]
 
@@ -50,7 +50,7 @@ class Panel:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._profile = cluster.profile
-        self._page: Page | None = None
+        self._widgets: Widgets | None = None
         self._over = threading.Event()
         self._wake = threading.Event()
         self._orders: Queue[tuple[str, Node] | None] = Queue()
@@ -63,13 +63,13 @@ class Panel:
 
     def _begin(self) -> None:
         faults = FAULTS + (NETWORK_FAULTS if self._cluster.has_gateway else ())
-        page = Page(self._profile, _nodes(self._cluster), faults, self._press)
-        self._page = page
+        widgets = Widgets(self._profile, _nodes(self._cluster), faults, self._press)
+        self._widgets = widgets
         _OPEN[self._cluster] = self
         for number, work in enumerate((self._watch, self._obey)):
             thread = threading.Thread(
                 target=work,
-                args=(page,),
+                args=(widgets,),
                 name=f"panel of {self._profile} {number}",
                 daemon=True,
             )
@@ -79,12 +79,12 @@ class Panel:
     @property
     def buttons(self) -> dict[tuple[str, int], Any]:
         """Fault and node id -> the button, an ipywidgets Button."""
-        return self._page.buttons if self._page else {}
+        return self._widgets.buttons if self._widgets else {}
 
     @property
     def text(self) -> str:
         """What the panel shows at this moment, without its form."""
-        return self._page.text if self._page else repr(self)
+        return self._widgets.text if self._widgets else repr(self)
 
     @property
     def running(self) -> bool:
@@ -95,14 +95,14 @@ class Panel:
 
         A fault that is under way goes on to its end, those after it are dropped.
         """
-        if self._page is None or self._over.is_set():
+        if self._widgets is None or self._over.is_set():
             return
         self._over.set()
         self._wake.set()
         self._orders.put(None)
         if _OPEN.get(self._cluster) is self:
             del _OPEN[self._cluster]
-        self._page.end(why)
+        self._widgets.end(why)
 
     def __repr__(self) -> str:
         return (
@@ -111,28 +111,28 @@ class Panel:
         )
 
     def _repr_mimebundle_(self, **formats: Any) -> dict[str, Any]:
-        view = self._page.box._repr_mimebundle_() if self._page else {}
+        view = self._widgets.box._repr_mimebundle_() if self._widgets else {}
         return {**view, "text/plain": repr(self)}
 
     # --- In threads ----------------------------------------------------------------------------
 
-    def _watch(self, page: Page) -> None:
+    def _watch(self, widgets: Widgets) -> None:
         while not self._over.is_set():
             self._wake.clear()
             try:
-                self._look(page)
+                self._look(widgets)
             except Exception as error:
                 if self._cluster.closed:
                     self.stop("This cluster is closed. Run the cell that starts it again.")
                 else:
                     # Also what a cluster that dies says first is a sentence, and not a traceback.
-                    page.warn(_sentence(error))
+                    widgets.warn(_sentence(error))
             self._wake.wait(EVERY)
 
-    def _look(self, page: Page) -> None:
+    def _look(self, widgets: Widgets) -> None:
         cut_off = self._cluster.cut_off
         states = {}
-        for node in page.nodes:
+        for node in widgets.nodes:
             state = self._cluster.state(node.id)
             state = STATES.get(state, state)
             states[node.name] = "cut" if state == "running" and node.id in cut_off else state
@@ -143,13 +143,13 @@ class Panel:
         if seen.members is not None:
             # With nobody to ask, what was known last is what the next answer is compared with.
             self._seen = seen
-        page.show(states, seen)
-        page.tell(*happened)
+        widgets.show(states, seen)
+        widgets.tell(*happened)
 
     def _press(self, fault: str, node: Node) -> None:
         self._orders.put((fault, node))
 
-    def _obey(self, page: Page) -> None:
+    def _obey(self, widgets: Widgets) -> None:
         """One fault after the other, in the order in which they were pressed."""
         while (order := self._orders.get()) and not self._over.is_set():
             fault, node = order
@@ -157,9 +157,9 @@ class Panel:
             try:
                 getattr(self._cluster, fault)(node.id)
             except Exception as error:
-                page.tell(f"{fault} {node.name}: {_sentence(error)}")
+                widgets.tell(f"{fault} {node.name}: {_sentence(error)}")
             else:
-                page.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
+                widgets.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
             self._wake.set()
 
 

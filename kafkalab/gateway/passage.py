@@ -37,7 +37,7 @@ class Exchange:
         self.answered: float | None = None
 
 
-class Connection:
+class Passage:
     def __init__(self, server: Server, route: Route, number: int) -> None:
         self.route = route
         self.number = number

@@ -47,7 +47,7 @@ class Node:
     rack: str | None
 
 
-class Page:
+class Widgets:
     """May be told things by several threads. A widget sends only what has changed."""
 
     def __init__(
