@@ -50,16 +50,22 @@ def run(
     folder: Path,
     cell_seconds: float = CELL_SECONDS,
     lesson_seconds: float = LESSON_SECONDS,
+    backwards: bool = False,
+    twice: bool = False,
 ) -> Outcome:
     """Run the notebook of a script and write what it showed to `output`, also after a failure.
 
     folder: where the kernel works. Processes that outlive the kernel are reported and ended.
+    backwards: before it, all cells from the last to the first (see authoring.untidy); twice: each
+    cell of the page two times in a row.
     """
     # a second's work to import, and ./course build shares the command's module
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from nbconvert import HTMLExporter
     from papermill.exceptions import PapermillExecutionError
+
+    from authoring import untidy
 
     name = rules.name(script)
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,6 +87,9 @@ def run(
                     executed,
                     executed,
                     cwd=folder,
+                    engine_name=untidy.ENGINE,
+                    backwards=backwards,
+                    twice=twice,
                     progress_bar=False,
                     timeout_func=seconds_for,
                     config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/s"}}),
@@ -89,6 +98,8 @@ def run(
                 )
         except PapermillExecutionError as error:
             problem = f"{_place(script, error.cell_index)}: {error.ename}: {error.evalue}".strip()
+        except untidy.Unkind as error:
+            problem = f"{_place(script, error.cell)}: {error}"
         except CellTimeoutError as error:
             problem = f"{_place(script, _last_started(executed))}: {str(error).splitlines()[0]}"
         except DeadKernelError:

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -18,7 +19,7 @@ number = 1
 """
 
 
-def run(tmp_path: Path, code: str, **limits: float) -> Outcome:
+def run(tmp_path: Path, code: str, **limits: Any) -> Outcome:
     text = f"{FRAME}{code}\n"
     script = notebooks.checked(text, "lessons/00_title.py")
     return execute.run(script, text, tmp_path / "run", folder=tmp_path, **limits)
@@ -53,3 +54,31 @@ def test_a_cell_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     assert "lessons/00_title.py:10: " in outcome.problem
     assert "timed out" in outcome.problem
     assert outcome.seconds < 60
+
+
+def test_a_reader_from_the_end_may_be_told_of_a_missing_name_and_of_nothing_else(
+    tmp_path: Path,
+) -> None:
+    assert run(tmp_path, "first = 1\n\n# %%\nfirst + 1", backwards=True).passed
+    outcome = run(tmp_path, "first = {}\n\n# %%\n[][len(globals())]", backwards=True)
+    assert outcome.problem == (
+        "lessons/00_title.py:13: run before what it needs, it shows a traceback: "
+        "IndexError: list index out of range"
+    )
+
+
+def test_what_a_reader_from_the_end_has_imported_does_not_help_a_cell_above(tmp_path: Path) -> None:
+    code = "json.dumps(number)\n\n# %%\nimport json"
+    outcome = run(tmp_path, code, backwards=True)
+    assert outcome.problem.startswith("lessons/00_title.py:10: NameError")
+
+
+def test_a_cell_that_cannot_be_run_twice_is_found(tmp_path: Path) -> None:
+    code = "made = []\n\n# %%\nmade.append(1)\nassert len(made) == 1\nlen(made)"
+    outcome = run(tmp_path, code)
+    assert outcome.passed
+    outcome = run(tmp_path, code, twice=True)
+    assert outcome.problem.startswith("lessons/00_title.py:13: AssertionError")
+    assert run(tmp_path, "number += 1\nnumber", twice=True).passed
+    kept = nbformat.read(tmp_path / "run" / "00_title.ipynb", 4).cells[-1]
+    assert kept.outputs[0].data["text/plain"] == "2", "the outputs of the first time"
