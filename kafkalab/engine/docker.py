@@ -11,7 +11,7 @@ from pathlib import Path
 from python_on_whales import DockerClient
 
 from kafkalab import places
-from kafkalab.engine import ToolResult, docker_files, tools
+from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, tools
 from kafkalab.engine.compose import Service, setting_variable
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
@@ -116,6 +116,10 @@ class DockerEngine(Services):
 
     def resume(self, service: str) -> None:
         self._docker.run("unpause", self._running(service))
+
+    @property
+    def network_of_nodes(self) -> NetworkOfNodes:
+        return self
 
     def disconnect(self, service: str) -> None:
         container, network = self._running(service), f"{self.slot.project}_default"

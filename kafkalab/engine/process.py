@@ -31,6 +31,7 @@ class ProcessEngine(Services):
     """See `kafkalab.engine.Engine`."""
 
     name = "process"
+    network_of_nodes = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -429,7 +429,7 @@ def test_who_attaches_heals_what_another_has_cut(cluster: Cluster, topic: str) -
         attached.wait_for_brokers([0, 1])
         with pytest.raises(CourseError, match="connection failed"):
             wire.metadata(cluster.addresses[2])
-        attached.heal_network()
+        attached.network.heal_all()
         attached.wait_for_brokers(timeout=60)
         attached.wait_for_isr(topic, 3, timeout=60)
         producer = clients.producer(attached, client_id="healed")
