@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from kafkalab.cluster import replicas, segments
+from kafkalab.cluster.asking import UNSETTLED, NoTopic, NotYet
 from kafkalab.cluster.glance import Glance, glance
 from kafkalab.cluster.replicas import Copies
 from kafkalab.cluster.segments import Batch, Segment
-from kafkalab.cluster.survey import BROKER, UNSETTLED, NoTopic, NotYet, Survey
+from kafkalab.cluster.survey import BROKER, Survey
 from kafkalab.cluster.views import Configs, GroupView, QuorumView, TopicView
 from kafkalab.errors import CourseError
 

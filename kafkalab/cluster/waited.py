@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from kafkalab.cluster import wire
+from kafkalab.cluster.asking import UNSETTLED, NotYet
 from kafkalab.cluster.observed import Observed
-from kafkalab.cluster.survey import LATEST, UNSETTLED, NotYet
+from kafkalab.cluster.survey import LATEST
 from kafkalab.cluster.views import GroupView
 from kafkalab.wait import wait_until
 
