@@ -127,10 +127,14 @@ class Lab:
         view = ClusterView(self.cluster) if self.cluster is not None else None
         x = Doors(self._notebook, view, self.p, self._seed)
         results: dict[str, Result] = {}
-        for check in self._definition.checks:
-            if check.task in tasks:
-                spoilt = self._beside and self._beside.without_its_fault(check)
-                results[check.id] = spoilt or checks.run_in_order(check, x, results)
+        try:
+            for check in self._definition.checks:
+                if check.task in tasks:
+                    spoilt = self._beside and self._beside.without_its_fault(check)
+                    results[check.id] = spoilt or checks.run_in_order(check, x, results)
+        finally:
+            if view is not None:
+                view.close()
         return list(results.values())
 
 

@@ -159,19 +159,27 @@ class ClusterView:
         self._absent.clear()
         self.seen = {}
 
+    def close(self) -> None:
+        """Close the consumers that were opened to read logs."""
+        while self._readers:
+            self._readers.popitem()[1].close()
+
     def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
         """The consumer that reads logs; kept, since an old one knows the cluster already."""
-        from kafkalab.clients import consumer
+        from kafka import KafkaConsumer
+
+        from kafkalab import quick
 
         if isolation not in self._readers:
-            self._readers[isolation] = consumer(
-                self._cluster,
+            self._readers[isolation] = KafkaConsumer(
+                bootstrap_servers=self._cluster.address,
                 client_id=f"{self._client_id}-{isolation}",
                 group_id=None,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 isolation_level=isolation,
                 fetch_max_wait_ms=20,
+                **quick.consumer,
             )
         return self._readers[isolation]
 

@@ -28,6 +28,7 @@ from grading.judge.outcome import OURS, Outcome
 from grading.keep.record import Record, Store, slug
 from grading.run.batch import Batch, Watch, plan
 from kafkalab.errors import CourseError
+from kafkalab.spark.pool import warm_spark
 
 REFERENCE, BLANK = "reference", "blank"
 
@@ -117,7 +118,8 @@ def verify(
     with tempfile.TemporaryDirectory(prefix="kl-verify-") as folder:
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        proof.records = Batch(lab, store, watch).run(work, jobs)
+        with warm_spark(jobs):
+            proof.records = Batch(lab, store, watch).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:

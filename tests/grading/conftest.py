@@ -9,11 +9,7 @@ from grading.define import definition
 from grading.define.definition import Definition
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.run.attempt import Attempt, Attempted, Job
-from grading.run.quick_import import without_web_grammar
-
-without_web_grammar()
-
-from tests.grading.tiny import NAME, write_course  # noqa: E402
+from tests.grading.tiny import NAME, write_course
 
 
 @pytest.fixture(scope="session")
