@@ -57,7 +57,7 @@ class _Finder:
         return spec
 
 
-class _Loader:
+class _Loader(Loader):
     """Mends the package when it has been loaded."""
 
     def __init__(self, loader: Loader) -> None:
@@ -67,8 +67,9 @@ class _Loader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
         # Who asks for the loader later (inspect, importlib.resources) gets the real one.
-        spec.loader = module.__loader__ = self._loader
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         mend(module)

@@ -169,6 +169,7 @@ class Driver:
 
     def stop(self) -> None:
         """End Java, which ends Spark in good order; at the deadline by force."""
+        assert self.process.stdin is not None  # it is a pipe
         self.process.stdin.close()
         try:
             self.process.wait(timeout=15)

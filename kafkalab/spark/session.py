@@ -78,7 +78,7 @@ def _begin(name: str, master: str, driver: Driver | Lease) -> SparkSession:
     with driver.key().offered():
         session = builder.getOrCreate()
     # It would print a traceback when Java ends, which needs none.
-    session.sparkContext._accumulatorServer.handle_error = lambda *_: None
+    vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
     return session
 
 

@@ -214,7 +214,7 @@ def test_a_process_that_died_costs_time_only(pool, tmp_path):
 def test_a_process_that_does_not_answer_is_left_alone_and_not_offered_again(pool, tmp_path):
     with notebook(pool, "say()", tmp_path) as first:
         pass
-    wait_until(lambda: list(pool.folder.glob("*.ready")), timeout=30, what="the end of cleaning")
+    wait_until(lambda: any(pool.folder.glob("*.ready")), timeout=30, what="the end of cleaning")
     psutil.Process(first.java).suspend()
     impatient = "from kafkalab.spark import cleaning; cleaning.ANSWERS_WITHIN = 1"
     (tmp_path / "sitecustomize.py").write_text(impatient, "utf-8")
