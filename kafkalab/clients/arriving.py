@@ -9,14 +9,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from kafkalab.errors import CourseError
-
-if TYPE_CHECKING:
-    from importlib.abc import Loader
 
 # The version for which the mends are written; pyproject.toml pins the same one.
 VERSION = "3.0.12"
