@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from kafkalab.errors import CourseError
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 # The version for which the mends are written; pyproject.toml pins the same one.
 VERSION = "3.0.12"
@@ -50,11 +53,12 @@ class _Finder:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            # No subclass of Loader, which would be imported with every `import kafkalab`.
+            spec.loader = cast("Loader", _Loader(spec.loader))
         return spec
 
 
-class _Loader(Loader):
+class _Loader:
     """Mends the package when it has been loaded."""
 
     def __init__(self, loader: Loader) -> None:
