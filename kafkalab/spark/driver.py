@@ -65,7 +65,7 @@ def connectors() -> list[Path]:
     return jars.jars("spark-kafka")
 
 
-class Key(NamedTuple):
+class JavaKey(NamedTuple):
     """Where Java listens on this machine, and the word that it wants to hear first."""
 
     port: int
@@ -147,7 +147,7 @@ class Driver:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def key(self) -> Key:
+    def key(self) -> JavaKey:
         """What opens the door, once Java is up."""
         wait_until(
             lambda: self._door.exists() or not self.alive(),
@@ -165,7 +165,7 @@ class Driver:
         from pyspark.serializers import UTF8Deserializer, read_int
 
         with self._door.open("rb") as door:
-            return Key(read_int(door), UTF8Deserializer().loads(door))
+            return JavaKey(read_int(door), UTF8Deserializer().loads(door))
 
     def stop(self) -> None:
         """End Java, which ends Spark in good order; at the deadline by force."""

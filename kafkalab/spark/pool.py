@@ -5,7 +5,7 @@
 
 For the tests and for the proof of a lab, where starting Java would be most of the work. A process
 is started when a kernel asks for one, cleaned after each, ended after some, and gone with the pool
-or with the process that owns it. lease.py is the side of the kernel.
+or with the process that owns it. loan.py is the side of the kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TextIO
 from kafkalab.errors import CourseError
 from kafkalab.spark.cleaning import Cleaner
 from kafkalab.spark.driver import Driver, folder_of_this_process
-from kafkalab.spark.lease import KIND, POOL, WORN, kind_of
+from kafkalab.spark.loan import KIND, POOL, WORN, kind_of
 from kafkalab.wait import wait_until
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kafkalab.spark.lease import POOL
+from kafkalab.spark.loan import POOL
 from kafkalab.spark.pool import SparkPool, warm_spark
 from kafkalab.wait import wait_until
 
@@ -261,7 +261,7 @@ say(spark.read.csv("numbers").count(), spark.range(3).select(plus("id").alias("n
 
 
 def takes(pool: SparkPool, master: str) -> str:
-    script = "import sys; from kafkalab.spark.lease import take; print(take(sys.argv[1]))"
+    script = "import sys; from kafkalab.spark.loan import take; print(take(sys.argv[1]))"
     command = [sys.executable, "-c", script, master]
     environment = {**os.environ, POOL: str(pool.folder)}
     return subprocess.run(
