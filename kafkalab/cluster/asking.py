@@ -42,6 +42,7 @@ class Asking:
         self._timeout = timeout
 
     def ask_metadata(self, topics: list[str] | None) -> Any:
+        """Brokers and topics as the first broker that answers knows them (None: all topics)."""
         return self._first(lambda address: wire.metadata(address, topics))
 
     def _any(self, request: Any) -> Any:

@@ -32,6 +32,7 @@ class Breakable(Waited):
 
     @property
     def engine(self) -> Engine:
+        """What runs the nodes; a CourseError once the cluster is closed."""
         if self._engine is None:
             raise CourseError(
                 f"This {self.profile} cluster is closed.",
@@ -42,10 +43,12 @@ class Breakable(Waited):
 
     @property
     def closed(self) -> bool:
+        """Whether `close` was called; then everything but the facts of the profile is an error."""
         return self._engine is None
 
     @property
     def profile(self) -> str:
+        """The name in docker-compose.yml under which it was started."""
         return self.description.profile
 
     @property

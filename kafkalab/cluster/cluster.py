@@ -131,6 +131,7 @@ class Cluster(Breakable):
 
     @property
     def engine_name(self) -> str:
+        """`process` or `docker`."""
         return self.engine.name
 
     # --- Tools and logs ------------------------------------------------------------------------

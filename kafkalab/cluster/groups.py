@@ -12,6 +12,7 @@ from kafkalab.cluster.views import MemberView
 
 
 def describe_classic(address: str, name: str) -> tuple[str, str, list[MemberView]]:
+    """State, assignor and members of a group of the classic protocol, from its coordinator."""
     answer = wire.ask(address, DescribeGroupsRequest(groups=[name]))
     (group,) = answer.groups
     accept(group.error_code)
@@ -28,6 +29,7 @@ def describe_classic(address: str, name: str) -> tuple[str, str, list[MemberView
 
 
 def describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberView]]:
+    """The same of a group of the protocol of KIP-848."""
     request = ConsumerGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
     (group,) = wire.ask(address, request).groups
     accept(group.error_code, group.error_message)

@@ -22,6 +22,7 @@ class Network:
 
     @property
     def has_gateway(self) -> bool:
+        """Without one nothing here can be broken."""
         return self._gateway is not None
 
     @property

@@ -33,6 +33,7 @@ class Nodes:
         )
 
     def is_broker(self, service: Service) -> bool:
+        """Whether clients can talk to it; a controller alone is none."""
         return service.node in self._description.brokers
 
     def reachable(self) -> dict[int, str]:

@@ -45,6 +45,7 @@ class Observed(ABC):
         return self._survey.topics(internal)
 
     def topic(self, name: str) -> TopicView:
+        """Its partitions, replicas, offsets and settings now; a NoTopic where there is none."""
         return self._survey.topic(name)
 
     def unused(self, name: str) -> str:
@@ -61,9 +62,11 @@ class Observed(ABC):
         return self._survey.groups()
 
     def group(self, name: str) -> GroupView:
+        """State, members, offsets and lag of a group; its state is `DEAD` where there is none."""
         return self._survey.group(name)
 
     def quorum(self) -> QuorumView:
+        """Who keeps the cluster's metadata, who leads, and how far behind each of them is."""
         return self._survey.quorum()
 
     def broker_configs(self, broker: int) -> Configs:

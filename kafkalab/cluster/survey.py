@@ -104,6 +104,7 @@ class Survey(Asking):
         return found
 
     def configs(self, kind: int, name: str) -> Configs:
+        """Every setting of a topic or a broker; `kind` is TOPIC or BROKER."""
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=kind, resource_name=name, configuration_keys=None
         )
@@ -240,6 +241,7 @@ class Survey(Asking):
         return found
 
     def group_now(self, name: str) -> GroupView:
+        """One round, which may find the coordinator on the move: a NotYet then."""
         listed = self.listed_groups()
         if name not in listed:
             return GroupView(name, "DEAD", "", "", None, [], {}, {})
@@ -274,6 +276,7 @@ class Survey(Asking):
         return found
 
     def committed(self, group: str, coordinator: int) -> dict[Place, int]:
+        """The offset that the group has committed for each partition, where there is one."""
         kind = OffsetFetchRequest.OffsetFetchRequestGroup
         request = OffsetFetchRequest(
             groups=[kind(group_id=group, topics=None)], require_stable=False

@@ -78,6 +78,8 @@ class PartitionView:
 
 @dataclass(frozen=True)
 class TopicView:
+    """A topic as it was asked for; `id` is new where a topic of this name was made again."""
+
     name: str
     id: str
     partitions: list[PartitionView]
@@ -129,6 +131,8 @@ class TopicView:
 
 @dataclass(frozen=True)
 class MemberView:
+    """`instance` is the static id, None without one; `assignment` is topic -> partitions."""
+
     id: str
     client: str
     instance: str | None
@@ -158,6 +162,7 @@ class GroupView:
 
     @property
     def total_lag(self) -> int:
+        """The sum over those partitions of which it is known."""
         return sum(lag or 0 for lag in self.lag.values())
 
     def __repr__(self) -> str:

@@ -177,4 +177,5 @@ def nothing(ax: Axes) -> Axes:
 
 
 def thousands(axis: Axis) -> None:
+    """Write the axis's numbers with commas."""
     axis.set_major_formatter("{x:,.10g}")

@@ -128,6 +128,7 @@ def build(
     settings: dict[str, str] | None = None,
     behind_gateway: bool = False,
 ) -> Engine:
+    """The engine of this name; a CourseError where it cannot run what is described."""
     module, kind = ENGINES[name]
     made = getattr(importlib.import_module(module), kind)
     return made(description, slot, settings or {}, behind_gateway)

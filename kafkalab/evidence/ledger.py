@@ -6,7 +6,7 @@
     ledger.read_back(cluster, "rides")
     ledger.verdict()
 
-The words of the verdict are defined in kafkalab/verdict.py.
+The words of the verdict are defined in kafkalab/evidence/verdict.py.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Ledger:
         return judge(sendings, log, reads, readers)
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """One row per send, for Spark; see kafkalab/frames.py for the columns."""
+        """One row per send, for Spark; see kafkalab/evidence/frames.py for the columns."""
         from kafkalab.evidence import frames
 
         return frames.sendings(spark, *self._snapshot(), read_back=set(self._log))

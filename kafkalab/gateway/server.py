@@ -63,6 +63,8 @@ class Relay:
 
 
 class Server:
+    """All listeners of one gateway, its rules, and what passed."""
+
     def __init__(self, routes: Iterable[Route]) -> None:
         self.faults = Faults()
         self.connections: set[Passage] = set()

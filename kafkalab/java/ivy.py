@@ -68,6 +68,7 @@ class Artifact:
 
     @property
     def file_name(self) -> str:
+        """As Maven's registries name it."""
         suffix = f"-{self.classifier}" if self.classifier else ""
         return f"{self.name}-{self.version}{suffix}.{self.type}"
 

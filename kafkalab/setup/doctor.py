@@ -61,6 +61,7 @@ def examine(checks: list[Callable[[], Diagnosis]] | None = None) -> Iterator[Dia
 
 
 def python() -> Diagnosis:
+    """Whether this Python is new enough."""
     version = platform.python_version()
     if sys.version_info < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
@@ -75,11 +76,13 @@ def python() -> Diagnosis:
 
 
 def java_runtime() -> Diagnosis:
+    """Whether there is a Java; a CourseError where not."""
     found = runtime.java()
     return Diagnosis("java", "good", f"{found.version} at {found.home}")
 
 
 def java_packages() -> Diagnosis:
+    """Whether all files of the Java packages are there, by their sizes."""
     missing = {}
     for name in jars.names():
         wanted = jars.locked(name)
@@ -106,6 +109,7 @@ def java_packages() -> Diagnosis:
 
 
 def client() -> Diagnosis:
+    """Whether kafka-python is of the version that the lessons are written for."""
     try:
         version = importlib.metadata.version("kafka-python")
     except importlib.metadata.PackageNotFoundError:
@@ -142,6 +146,7 @@ def kernel() -> Diagnosis:
 
 
 def ports() -> Diagnosis:
+    """Whether the ports of docker-compose.yml are free."""
     taken: dict[int, str] = {}
     for profile in compose.profiles():
         for port in compose.published(profile).values():
@@ -159,6 +164,7 @@ def ports() -> Diagnosis:
 
 
 def memory() -> Diagnosis:
+    """Whether a lesson with three brokers and Spark fits."""
     free, total = psutil.virtual_memory().available, psutil.virtual_memory().total
     seen = f"{free / GIB:.1f} GiB free of {total / GIB:.1f} GiB"
     if free < MEMORY:
@@ -173,6 +179,7 @@ def memory() -> Diagnosis:
 
 
 def disk() -> Diagnosis:
+    """Whether packages and logs fit, on the fuller of two disks."""
     free = {folder: shutil.disk_usage(folder).free for folder in (places.cache(), places.state())}
     folder, least = min(free.items(), key=lambda item: item[1])
     seen = f"{least / GIB:.1f} GiB free at {folder}"
@@ -188,6 +195,7 @@ def disk() -> Diagnosis:
 
 
 def cores() -> Diagnosis:
+    """Whether there are two."""
     count = os.cpu_count() or 1
     if count < 2:
         return Diagnosis("cores", "note", f"{count} core", "Lessons run, but take much longer.")
@@ -222,6 +230,7 @@ def docker() -> Diagnosis:
 
 
 def windows() -> Diagnosis:
+    """Whether this is Linux in Windows, and of which version."""
     release = platform.release().lower()
     if "microsoft" not in release:
         return Diagnosis("system", "good", f"{platform.system()} {platform.machine()}")
@@ -243,6 +252,7 @@ def windows() -> Diagnosis:
 
 
 def clusters() -> Diagnosis:
+    """Whether a cluster was left behind."""
     records = slot.records()
     stale = [record for record in records if not record["held"]]
     if stale:
@@ -267,6 +277,7 @@ CHECKS: list[Callable[[], Diagnosis]] = [
 
 
 def as_json(diagnoses: list[Diagnosis]) -> str:
+    """For a report: a list of objects with the fields of a Diagnosis."""
     return json.dumps([vars(diagnosis) for diagnosis in diagnoses], indent=1)
 
 

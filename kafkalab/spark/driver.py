@@ -54,6 +54,7 @@ MODULES = [
 
 
 def spark_home() -> Path:
+    """The folder of the installed pyspark, where Spark's scripts and jars lie."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise CourseError("PySpark is not installed.", "", "Install the packages: ./course setup")
@@ -145,6 +146,7 @@ class Driver:
         ]
 
     def alive(self) -> bool:
+        """Whether Java runs."""
         return self.process.poll() is None
 
     def key(self) -> JavaKey:

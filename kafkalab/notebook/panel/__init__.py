@@ -88,6 +88,7 @@ class Panel:
 
     @property
     def running(self) -> bool:
+        """Whether one of its threads still works; False where there is no JupyterLab."""
         return any(thread.is_alive() for thread in self._threads)
 
     def stop(self, why: str = "This panel has stopped.") -> None:

@@ -41,6 +41,8 @@ TABLE_HEIGHT = "24em"
 
 @dataclass(frozen=True)
 class Node:
+    """A node as the panel names it; `address` is None for one that clients do not reach."""
+
     id: int
     name: str
     address: str | None
@@ -94,6 +96,7 @@ class Widgets:
 
     @property
     def text(self) -> str:
+        """What it shows, without its form."""
         parts = [self._status, *self._labels.values(), self._partitions, self._groups, self._log]
         return "\n".join(_plain(part.value) for part in parts if part.value)
 
@@ -121,6 +124,7 @@ class Widgets:
             self._log.value = f'<div role="log"><b>What happened, newest first</b>{lines}</div>'
 
     def warn(self, sentence: str) -> None:
+        """Say it where the state stands, until the next look."""
         with self._lock:
             if not self._ended:
                 self._note(sentence)
