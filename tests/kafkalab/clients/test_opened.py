@@ -30,6 +30,7 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def shell(cluster: Cluster) -> Iterator[InteractiveShell]:
     shell = InteractiveShell.instance()
+    opened._look_for_cells()  # as in a notebook, where kafka-python is imported in one
     shell.push({"cluster": cluster, "kept": []})
     run(shell, "from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer")
     run(shell, "from kafkalab import quick")
