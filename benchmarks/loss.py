@@ -154,9 +154,9 @@ def minimum(it: Round) -> Outcomes:
 def last_copy(it: Round) -> Outcomes:
     """Broker b misses half of the records; a, which has all, dies; b comes back first."""
     layout = [[it.a, it.b]]
-    allowed = {"unclean_leader_election_enable": "true"}
     clean, forced = it.topic("clean", layout), it.topic("forced", layout)
-    unclean, guarded = it.topic("unclean", layout, **allowed), it.topic("guarded", layout, 2)
+    unclean = it.topic("unclean", layout, unclean_leader_election_enable="true")
+    guarded = it.topic("guarded", layout, 2)
     ledgers = {topic: Ledger() for topic in (clean, forced, unclean, guarded)}
     once = it.producer("all", **ONCE)
 

@@ -30,7 +30,11 @@ from kafkalab.places import offer_programs
 
 offer_programs(find("lab05").student)
 
-from delivery import Program, Run, difference  # noqa: E402
+from delivery import (  # type: ignore[import-not-found]  # noqa: E402
+    Program,
+    Run,
+    difference,
+)
 
 RECORDS = 1_500
 BATCH = 200
@@ -209,8 +213,8 @@ def main() -> None:
 
     def show() -> None:
         if options.json:
-            held = {name: {"held": sum(v), "of": len(v)} for name, v in verdicts.items()}
-            print(json.dumps(held, indent=1))
+            counts = {name: {"held": sum(v), "of": len(v)} for name, v in verdicts.items()}
+            print(json.dumps(counts, indent=1))
             return
         table = Table("experiment", "verdict", "held", "most s")
         for name, held in verdicts.items():

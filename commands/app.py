@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,11 +83,9 @@ def build(arguments: list[str]) -> typer.Typer:
         module = f"commands.{verb.module}"
         if importlib.util.find_spec(module) is None:
             continue
-        function = _listed_only
+        function: Callable[..., object] = _listed_only
         if name == called:
-            function = getattr(importlib.import_module(module), name, None)
-            if function is None:
-                continue
+            function = getattr(importlib.import_module(module), name)
         app.command(
             name,
             short_help=verb.help,
