@@ -108,7 +108,7 @@ class Visible:
         """
         try:
             return wait_until(
-                condition,
+                lambda: condition() or None,
                 timeout=within * self.patience,
                 what="the state that a check looks for",
                 every=0.1,

@@ -32,6 +32,7 @@ from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
 
 REFERENCE, BLANK = "reference", "blank"
+RIGHT, WRONG = "right", "wrong"
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,14 @@ def verify(
     tell: Listener = lambda _: None,
     pages: Path | None = None,
     whole: bool = False,
+    only: str = "",
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
     keep: gets a folder for each run that did not go as expected, as grading/keep/record.py has it.
     A flake may not come again for a hundred runs, so what was seen must stay. pages: gets the
     reference as it ran, as a notebook and as a web page. whole: run wrong answers to the end too.
+    only: RIGHT for the reference and the blank notebook alone, WRONG for the wrong answers alone.
     """
     solved, blank = master.solved(lab), master.blank(lab)
     checks = (*lab.checks, *lab.hidden_checks())
@@ -101,6 +104,8 @@ def verify(
         packed = pack(wrong, number)
         proof.trials = [", ".join(answer.name for answer in group) for group in packed]
         for trial in _trials(packed, checks, whole, demos=number == 0):
+            if only and (only == WRONG) is not bool(trial.wrong):
+                continue
             name = f"{trial.name} (repeat {number + 1})" if repeat > 1 else trial.name
             trials[name] = trial
             notebook = blank if trial.name == BLANK else woven(solved, trial.wrong)

@@ -75,7 +75,7 @@ class Lease:
 
 def put_in_order(cluster: Cluster) -> None:
     """Bring back what an attempt stopped or paused."""
-    cluster.heal_network()
+    cluster.network.heal_all()
     with contextlib.suppress(CourseError):
         cluster.wait_for_brokers(timeout=QUICK)
         return
