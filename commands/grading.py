@@ -125,12 +125,11 @@ def verify(
     A run of wrong answers ends after the last check that they name; with --whole it does not.
     """
     from grading.prove.verify import verify as prove
-    from kafkalab.places import repository
 
     _choose(engine)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
-    pages = repository() / "build" / "run"
+    pages = proven.place.root / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
