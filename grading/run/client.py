@@ -19,15 +19,11 @@ from grading.define.marks import CHECK
 from grading.handin.weave import DEMO, task_number
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
-from grading.run.graded import GradedNotebook
+from grading.run.graded import GradedNotebook, SetUpFailed
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 
 DEMO_LIMIT = 120.0  # seconds for a cell that shows something; only proofs of a lab run them
-
-
-class SetUpFailed(Exception):
-    """A cell of the master failed before any of the student's ran. Not the student's fault."""
 
 
 class Onlooker(Protocol):
@@ -36,8 +32,8 @@ class Onlooker(Protocol):
     def at_cell(self, task: int | None) -> None:
         """A cell begins; None: of no task."""
 
-    def at_check(self, task: int) -> None:
-        """The run is at the check cell of a task."""
+    def at_check(self, task: int) -> list[NotebookNode]:
+        """The run is at the check cell of a task. Returns what that cell shows."""
 
     def beside(self, task: int | None) -> AbstractContextManager[None]:
         """Entered around the run of a cell."""
@@ -63,7 +59,7 @@ class GradingClient(PapermillNotebookClient):
                 continue
             if check := CHECK.match(cell.id):
                 task = int(check[1])
-                self.onlooker.at_check(task)
+                cell.outputs = self.onlooker.at_check(task)
                 if task == self.last_task:
                     return
                 continue

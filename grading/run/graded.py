@@ -20,6 +20,10 @@ VALUES_TIMEOUT = 60.0
 """For all values of an attempt together; beyond it each gets a moment only."""
 
 
+class SetUpFailed(Exception):
+    """A cell of the master failed before any of the student's ran. Not the student's fault."""
+
+
 class GradedNotebook:
     """A notebook that runs in a kernel of the grader's, and what became of it so far."""
 

@@ -68,8 +68,8 @@ class Grader:
         graded = GradedNotebook(self.kernel, lab.limits)
         x = Visible(graded, view, p, job.seed)
         breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
-        all_checks = (*lab.checks, *(lab.hidden_checks() if job.hidden else ()))
-        looking = Looking(self.say, graded, x, all_checks, woven.unanswered, breaking)
+        hidden = lab.hidden_checks() if job.hidden else ()
+        looking = Looking(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
             notebook = run(woven.notebook, graded, looking, job.last)
             if job.last is None:
@@ -145,7 +145,7 @@ def main() -> None:
     adopt_orphans()
     started = time.monotonic()
     without_web_grammar()
-    from grading.run.client import SetUpFailed
+    from grading.run.graded import SetUpFailed
     from grading.run.kernel import KernelDidNotStart, StudentKernel
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
@@ -155,6 +155,9 @@ def main() -> None:
     try:
         kernel.start()
         warm_up(kernel, lab)
+        # while the kernel warms up and nobody waits
+        from grading.run import engine, looking  # noqa: F401
+
         grader.phases["boot"] = round(time.monotonic() - started, 3)
         grader.say("ready")
         line = sys.stdin.readline()
