@@ -18,8 +18,8 @@ Rule = Callable[[Script], Iterator[Problem]]
 CLOSING = ("When it goes wrong", "Try it", "What you saw")
 LONGEST_PROSE = 100  # words; 20 to 80 is the aim
 LONGEST_TASK = 180  # a task says what, why, for how many points, and gives an example
-MOST_CODE_CELLS = 30
-MEDIAN_LINES = 6
+MOST_CODE_CELLS = 40
+MEDIAN_LINES = 10
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
 
 
@@ -99,9 +99,9 @@ def set_up(script: Script) -> Iterator[Problem]:
         yield script.problem(
             code[0].line, "no set-up cell after the parameters", f"call {start}…) in the next cell"
         )
-    elif _size(code[1]) > 3:
+    elif _size(code[1]) > 4:
         yield script.problem(
-            code[1].line, "a set-up cell of over 3 lines", "leave chores to the package"
+            code[1].line, "a set-up cell of over 4 lines", "leave chores to the package"
         )
 
 
@@ -188,7 +188,9 @@ def sizes(script: Script) -> Iterator[Problem]:
     count = sum(cell.check is None for cell in script.code())
     if statistics.median(code) > MEDIAN_LINES and not rules.is_lab(script):
         yield script.problem(
-            1, f"code cells have a median of {statistics.median(code):g} lines", "split some: 6"
+            1,
+            f"code cells have a median of {statistics.median(code):g} lines",
+            f"split some: {MEDIAN_LINES}",
         )
     if count > MOST_CODE_CELLS:
         yield script.problem(1, f"{count} code cells", f"at most {MOST_CODE_CELLS}")

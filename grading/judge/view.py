@@ -139,7 +139,7 @@ class ClusterView:
         return self._cluster.batches(topic, partition, broker)
 
     def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
-        """All records of a topic; see Doors.read."""
+        """All records of a topic; see Visible.read."""
         # Kafka's own topics too: the one of the committed offsets tells what a group did when.
         self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
         if (topic, isolation) not in self._logs:

@@ -34,7 +34,7 @@ from kafkalab.wait import WaitTimeout, wait_until
 
 POOL = "KAFKALAB_SPARK_POOL"
 KIND = "kind"
-PATIENCE = 60  # seconds for a process that starts or is being cleaned
+PATIENCE = 30  # seconds for a process that starts or is being cleaned
 WORN = "worn"
 
 

@@ -8,7 +8,8 @@ import pytest
 from grading.define import definition
 from grading.define.definition import Definition
 from grading.handin.weave import HandedIn, as_handed_in
-from grading.run.attempt import Attempt, Attempted, Job
+from grading.run.attempt import Attempt, Attempted
+from grading.run.job import Job
 from tests.grading.tiny import NAME, write_course
 
 

@@ -22,7 +22,8 @@ from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.keep.evidence import Evidence
-from grading.run.attempt import Attempt, Job
+from grading.run.attempt import Attempt
+from grading.run.job import Job
 from kafkalab import quick
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError

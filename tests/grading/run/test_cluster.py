@@ -12,7 +12,7 @@ from grading.define.seed import Draw, Parameters
 from grading.judge.checks import Check, Unseen, equal, run, same
 from grading.judge.outcome import Outcome
 from grading.judge.view import ClusterView
-from grading.judge.visible import Doors
+from grading.judge.visible import Visible
 from grading.lab import Lab, OwnNotebook
 from grading.run.lease import Lease, put_in_order
 from grading.run.sweep import sweep
@@ -113,7 +113,7 @@ def test_a_group_is_seen_with_its_offsets(cluster, topic, view):
     )
     assert len(list(clients.records_until_end(reader))) == 3
     reader.commit()
-    x = Doors(OwnNotebook(), view, Parameters(), "seed")
+    x = Visible(OwnNotebook(), view, Parameters(), "seed")
     assert x.soon(lambda: view.group(f"g-{topic}").state == "STABLE")
     assert sum(view.group(f"g-{topic}").offsets.values()) == 3
     assert x.steady(lambda: view.group(f"g-{topic}").state == "STABLE", hold=0.3)
@@ -124,7 +124,7 @@ def test_a_group_is_seen_with_its_offsets(cluster, topic, view):
 
 def test_a_nearly_right_state_fails_with_the_difference(cluster, topic, view):
     send(cluster, topic, ["a", "b", "x"])
-    x = Doors(OwnNotebook(), view, Parameters(topic=topic), "seed")
+    x = Visible(OwnNotebook(), view, Parameters(topic=topic), "seed")
 
     def looks(x):
         yield equal("partitions", len(x.kafka.topic(x.p.topic).partitions), 3)

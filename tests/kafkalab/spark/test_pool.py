@@ -336,7 +336,7 @@ def test_a_pool_within_a_pool_is_that_one(monkeypatch):
 @pytest.mark.cluster
 def test_records_go_to_the_cluster_of_now_at_the_address_of_one_before(pool, tmp_path):
     from kafkalab import clients
-    from kafkalab.cluster import Cluster
+    from kafkalab.cluster.cluster import Cluster
 
     script = """
 import os
