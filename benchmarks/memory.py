@@ -1,6 +1,6 @@
 """How much memory a learner's machine gives to a lesson with everything in it.
 
-python -m benchmarks.memory [--json]
+./course bench memory [--json]
 
 A real JupyterLab starts a kernel; the kernel starts `replicated`, sends and reads records, has
 Spark count them, and draws a chart. Then every process is asked for its memory:
@@ -137,7 +137,7 @@ def megabytes(process: psutil.Process) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
+    parser = argparse.ArgumentParser(prog="./course bench memory")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name in aot.ARCHIVES:

@@ -29,7 +29,9 @@ class CellState:
 class Notebook(Protocol):
     """The notebook as a check may see it: a kernel of the grader's, or the learner's own."""
 
-    cells: Mapping[int, CellState]
+    @property
+    def cells(self) -> Mapping[int, CellState]:
+        """How the cell of each task ended."""
 
     def value(self, expression: str) -> Any:
         """The value of an expression, as JSON carries it; Unseen where there is none."""

@@ -335,7 +335,9 @@ def test_a_pool_within_a_pool_is_that_one(monkeypatch):
 
 @pytest.mark.cluster
 def test_records_go_to_the_cluster_of_now_at_the_address_of_one_before(pool, tmp_path):
-    from kafkalab import clients
+    from kafka import KafkaAdminClient
+
+    from kafkalab import quick
     from kafkalab.cluster.cluster import Cluster
 
     script = """
@@ -351,7 +353,8 @@ say(read_topic(spark, address, "numbers").count())
     for _ in range(2):
         with Cluster.start("single") as cluster:
             new = {"numbers": {"num_partitions": 2, "replication_factor": 1}}
-            clients.admin(cluster).create_topics(new)
+            with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+                admin.create_topics(new)
             cluster.wait_for_topic("numbers")
             with notebook(pool, script, tmp_path, ADDRESS=cluster.address) as opened:
                 assert opened.facts == [20]
