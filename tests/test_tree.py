@@ -32,7 +32,7 @@ def committed() -> list[str]:
 
 # What is being mended elsewhere; empty, and gone, once that is merged.
 NOT_TYPED_YET = ("authoring/",)
-NAMED_TWICE_YET = {"Beside", "Line", "Outcome", "Run", "Worker"}
+NAMED_TWICE_YET = {"Beside", "Line", "Outcome", "Run", "Verdict", "Worker"}
 
 
 def test_mypy_has_nothing_to_say():
