@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from grading.define.marks import CHECK, TASK
+
 MARK = re.compile(r"# %%(?P<rest>.*)$")
 OPTIONS = re.compile(r"(?P<markdown> \[markdown\])?( tags=(?P<tags>\[.*\]))?\s*$")
-TASK = re.compile(r"task-([1-9]\d*)$")
-CHECK = re.compile(r"check-([1-9]\d*)$")
 
 
 @dataclass(frozen=True, order=True)
