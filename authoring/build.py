@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
-from authoring import contents, notebooks, outline, rules
+from authoring import contents, notebooks, outline, reference, rules
 from authoring.percent import BadScript, Problem, Script
 from grading.define.definition import hints
 from grading.define.place import Place, find
@@ -95,6 +95,8 @@ class Course:
         made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
         plan = (self.root / "lessons" / "outline.md").read_text("utf-8")
         made[PurePosixPath("lessons/outline.md")] = outline.fill(plan, scripts)
+        texts = [source.read_text("utf-8") for source in self.sources()]
+        made[reference.PAGE] = reference.page(texts)
         return made
 
     def strangers(self, products: dict[PurePosixPath, str]) -> list[PurePosixPath]:

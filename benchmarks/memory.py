@@ -82,9 +82,9 @@ def jupyterlab(folder: Path) -> Iterator[tuple[psutil.Process, str, str]]:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         (info,) = wait_until(
-            lambda: list(folder.glob("jpserver-*.json")), timeout=60, what="JupyterLab"
+            lambda: list(folder.glob("jpserver-*.json")) or None, timeout=60, what="JupyterLab"
         )
-        wait_until(lambda: info.read_text("utf-8"), timeout=5, what="its address")
+        wait_until(lambda: info.read_text("utf-8") != "", timeout=5, what="its address")
         yield psutil.Process(server.pid), json.loads(info.read_text("utf-8"))["url"], token
     finally:
         server.terminate()

@@ -190,7 +190,7 @@ class Gateway:
     def wait_for_request(self, api: str, *, client_id: str, timeout: float = 10) -> None:
         """Until such a request has come since `clear`, whatever becomes of it."""
         wait_until(
-            lambda: self.frames(api, client_id=client_id),
+            lambda: len(self.frames(api, client_id=client_id)) > 0,
             timeout=timeout,
             what=f"a {api} request of {client_id}",
         )
