@@ -4,23 +4,61 @@ import os
 import sys
 from typing import Annotated
 
+import psutil
 import typer
 
 from kafkalab.places import repository
 
+# What each needs: see the markers in pyproject.toml.
 NOT_QUICK = ("cluster", "spark", "docker", "browser", "slow")
+# Clusters are safe side by side, but a worker's lesson takes a core and 1.5 GB.
+MOST_WORKERS = 2
+BYTES_A_WORKER = 3 << 30
 
 
 def test(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only what needs no cluster: about a minute.")
+        bool, typer.Option("--quick", help="Only what needs no cluster: half a minute.")
     ] = False,  # noqa: PT028 (a verb, not a test)
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Also each wrong answer, each cell twice, the pages on Docker, the installer.",
+        ),
+    ] = False,  # noqa: PT028
+    ci: Annotated[
+        bool,
+        typer.Option(
+            "--ci", help="Of what --all adds: what the last changes touch, and a third of the rest."
+        ),
+    ] = False,  # noqa: PT028
+    changed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMIT", help="Only what depends on files that differ from this commit."
+        ),
+    ] = None,  # noqa: PT028
 ) -> None:
     """Run the tests. Other arguments go to pytest; paths count from the course's folder."""
+    if quick + everything + ci > 1:
+        raise typer.BadParameter("one of --quick, --all and --ci at a time")
     command = [sys.executable, "-m", "pytest"]
     if quick:
         command += ["-m", " and ".join(f"not {marker}" for marker in NOT_QUICK)]
+    named = [word for word in context.args if not word.startswith("-")]
+    if not named:
+        command += ["--rest", "all" if everything else "ci" if ci else "none"]
+        command += ["-n", str(workers()), "--dist", "loadgroup", "--no-loadscope-reorder"]
+    if changed:
+        command += ["--changed", changed]
     os.chdir(repository())
     sys.stdout.flush()
     os.execv(sys.executable, [*command, *context.args])
+
+
+def workers() -> int:
+    """How many tests may run side by side on this machine."""
+    room = psutil.virtual_memory().total // BYTES_A_WORKER
+    return int(max(1, min(MOST_WORKERS, os.cpu_count() or 1, room)))

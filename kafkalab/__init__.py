@@ -27,6 +27,11 @@ _MODULES = {
 __all__ = sorted([*_WHERE, *_MODULES])
 
 
+def names() -> dict[str, str]:
+    """Name -> the module that it comes from, or that it is."""
+    return _WHERE | _MODULES
+
+
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)

@@ -1,12 +1,17 @@
-"""Leave out what this machine has no program for. In CI it counts as a failure instead."""
+"""What a run of the tests takes, in what order, and what this machine has no program for."""
 
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import changes
+from tests.schedule import Turns, arrange
 
 # Each example has as much time as it needs: how long one takes says more about what else runs on
 # the machine. In CI, Hypothesis chooses such a profile by itself, and the same examples each time.
@@ -17,6 +22,22 @@ if not os.environ.get("CI"):
     settings.load_profile("any machine")
 
 CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
+TURNS = pytest.StashKey[Turns]()
+THIRDS = 3
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    course = parser.getgroup("course")
+    course.addoption(
+        "--rest",
+        choices=["all", "none", "ci"],
+        default="all",
+        help="tests marked `rest`: all of them, none, or those that the newest changes touch and "
+        "a third of the others, in turn by the number of commits",
+    )
+    course.addoption(
+        "--changed", metavar="COMMIT", help="only what depends on files changed since this commit"
+    )
 
 
 @cache
@@ -25,6 +46,54 @@ def docker_answers() -> bool:
         return False
     asked = ["docker", "version", "--format", "{{.Server.Version}}"]
     return subprocess.run(asked, capture_output=True, timeout=30).returncode == 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if commit := config.getoption("--changed"):
+        since = changes.changed_since(commit)
+        _keep(config, items, [item for item in items if changes.touched(_sources(item), since)])
+    if config.getoption("--rest") == "none":
+        _keep(config, items, [item for item in items if not _is_rest(item)])
+    elif config.getoption("--rest") == "ci":
+        since = changes.changed_since(changes.base())
+        rest = [item for item in items if _is_rest(item)]
+        untouched = [item for item in rest if not changes.touched(_sources(item), since)]
+        turn = changes.number_of_commits() % THIRDS
+        out = {item for number, item in enumerate(untouched) if number % THIRDS != turn}
+        out |= {item for item in rest if item.get_closest_marker("whole")}
+        _keep(config, items, [item for item in items if item not in out])
+    arrange(items)
+
+
+def _is_rest(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("rest", "machine", "whole"))
+
+
+def _sources(item: pytest.Item) -> list[Path]:
+    """Where what a test tests is found: its own file, and what its marker `content` names."""
+    own = [item.path.relative_to(changes.ROOT)]
+    marker = item.get_closest_marker("content")
+    return own + ([Path(source) for source in marker.args] if marker else [])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    if TURNS not in item.config.stash:
+        factory = item.session.config._tmp_path_factory  # no public way before a test has begun
+        folder = factory.getbasetemp()
+        is_worker = hasattr(item.config, "workerinput")
+        item.config.stash[TURNS] = Turns(folder.parent if is_worker else folder)
+    with item.config.stash[TURNS].turn(item, nextitem):
+        return (yield)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

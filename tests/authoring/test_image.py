@@ -14,7 +14,7 @@ from kafkalab.engine import compose
 from kafkalab.engine.tools import CLASSES
 from kafkalab.wait import wait_until
 
-pytestmark = [pytest.mark.docker, pytest.mark.cluster]
+pytestmark = [pytest.mark.docker, pytest.mark.cluster, pytest.mark.machine]
 
 IMAGE = compose.read("single").kafka[0].image
 

@@ -138,6 +138,7 @@ def test_no_python_at_all_is_said(clone, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.machine
 def test_it_installs_once_and_again_when_the_list_changes(clone, tmp_path):
     first = run(clone / "course", umask=0o077, env={**os.environ, "LC_ALL": "C"})
     assert first.stdout == f"the course speaks {clone}/commands/app.py\n", first.stderr
@@ -158,6 +159,7 @@ def test_it_installs_once_and_again_when_the_list_changes(clone, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.machine
 def test_an_interrupted_installation_is_repaired(clone):
     with subprocess.Popen(
         [clone / "course"], stderr=subprocess.DEVNULL, start_new_session=True
@@ -172,6 +174,7 @@ def test_an_interrupted_installation_is_repaired(clone):
 
 
 @pytest.mark.slow
+@pytest.mark.machine
 def test_a_failed_installation_is_told_in_three_lines(clone):
     text = PYPROJECT.replace("dev = []", 'dev = ["kafka-python==0.0.0"]')
     (clone / "pyproject.toml").write_text(text)

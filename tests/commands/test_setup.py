@@ -27,6 +27,7 @@ def test_a_bundle_that_is_not_there_ends_setup(capsys, tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.spark
+@pytest.mark.machine
 @pytest.mark.timeout(600)
 def test_setup_prepares_a_machine_from_a_bundle_alone(tmp_path):
     bundle = tmp_path / "course.zip"

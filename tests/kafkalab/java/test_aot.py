@@ -94,6 +94,7 @@ def test_archives_in_use_are_kept_however_many(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.machine
 def test_two_that_record_at_once_record_once_and_java_uses_it(cache):
     command = [sys.executable, "-P", "-m", "kafkalab.java.aot", "kafka"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -132,6 +132,7 @@ def limit_files(size: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.machine
 def test_a_full_disk_is_named_and_the_second_try_works(tmp_path):
     environment = os.environ | {"KAFKALAB_CACHE": str(tmp_path)}
     command = [
@@ -156,6 +157,7 @@ def test_a_full_disk_is_named_and_the_second_try_works(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.machine
 def test_a_killed_call_does_no_harm_and_its_download_is_used(tmp_path):
     environment = os.environ | {"KAFKALAB_CACHE": str(tmp_path)}
     command = [

@@ -1,0 +1,70 @@
+"""Every lesson, run once for all that is asked of it.
+
+From the end to the start, where a cell that lacks its names says so and nothing else; then, in a
+fresh kernel, from top to bottom with its proofs. Where the lesson has changed since it was last
+tested whole, each cell of the page runs twice in a row. Nothing may be left running.
+
+The executed pages stay in build/run/, for the author and as an artifact of a failed run.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from authoring import execute
+from authoring.build import Course
+from tests import changes
+
+COURSE = Course()
+SECONDS = 2 * execute.LESSON_SECONDS
+
+
+def lessons() -> list:
+    """Each a unit of its own, which its script and all that the script imports belong to."""
+    return [
+        pytest.param(
+            source, marks=pytest.mark.content(source.relative_to(COURSE.root)), id=source.stem
+        )
+        for source in COURSE.lessons()
+    ]
+
+
+@pytest.fixture(scope="session")
+def since() -> set[Path] | None:
+    return changes.changed_since(changes.base())
+
+
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.timeout(SECONDS + 60)
+@pytest.mark.parametrize("source", lessons())
+def test_lesson(source: Path, since: set[Path] | None, request: pytest.FixtureRequest) -> None:
+    script = source.relative_to(COURSE.root)
+    outcome = execute.run(
+        COURSE.script(source),
+        source.read_text("utf-8"),
+        COURSE.root / "build" / "run",
+        folder=COURSE.root / "notebooks",
+        lesson_seconds=SECONDS,
+        backwards=True,
+        twice=request.config.getoption("--rest") == "all" or changes.touched([script], since),
+    )
+    assert outcome.passed, f"{outcome.problem}\nsee {outcome.page}"
+
+
+@pytest.mark.whole
+@pytest.mark.docker
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.timeout(SECONDS + 60)
+@pytest.mark.parametrize("source", lessons())
+def test_lesson_on_docker(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKALAB_ENGINE", "docker")
+    outcome = execute.run(
+        COURSE.script(source),
+        source.read_text("utf-8"),
+        tmp_path,
+        folder=COURSE.root / "notebooks",
+        lesson_seconds=SECONDS,
+    )
+    assert outcome.passed, f"{outcome.problem}\nsee {outcome.page}"
