@@ -6,11 +6,7 @@ from collections.abc import Iterator
 
 from authoring.percent import Problem, Script
 
-CLIENTS = {
-    "KafkaConsumer": "clients.consumer(cluster, …)",
-    "KafkaProducer": "clients.producer(cluster, …)",
-    "KafkaAdminClient": "clients.admin(cluster)",
-}
+CLIENTS = {"KafkaConsumer", "KafkaProducer", "KafkaAdminClient"}
 # Gone in Kafka 4, or a chore that belongs to the package.
 FORBIDDEN_TEXT = {
     "spark.jars.packages": "use spark_session() of kafkalab",
@@ -37,8 +33,8 @@ def chores(script: Script) -> Iterator[Problem]:
 
 def _chore(node: ast.AST) -> tuple[str, str] | None:
     called = name_of(node.func) if isinstance(node, ast.Call) else ""
-    if called in CLIENTS:
-        return f"a bare {called}", f"use {CLIENTS[called]}"
+    if called in CLIENTS and "bootstrap_servers" not in {given.arg for given in node.keywords}:
+        return f"a {called} for any cluster", "say bootstrap_servers=cluster.address"
     if called == "sleep":
         return "a wait for a time", "wait for a condition: wait_until(…) or a wait of the cluster"
     if name_of(node) == "NewTopic" or (

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from kafkalab import Cluster, Ledger, clients, wait_until
+from kafka import KafkaAdminClient, KafkaProducer
+
+from kafkalab import Cluster, Ledger, quick, wait_until
 
 RECORDS = 600
 ONCE = {"retries": 0, "enable_idempotence": False}
@@ -26,13 +28,20 @@ class Round:
         configs = {key.replace("_", "."): value for key, value in configs.items()}
         configs |= {"min.insync.replicas": str(minimum)}
         new = {"assignments": dict(enumerate(layout)), "configs": configs}
-        clients.admin(self.cluster).create_topics({topic: new})
+        KafkaAdminClient(bootstrap_servers=self.cluster.address, **quick.admin).create_topics(
+            {topic: new}
+        )
         self.cluster.wait_for_topic(topic)
         return topic
 
     def producer(self, acks: int | str, **settings: Any) -> Any:
         settings = {"enable_idempotence": acks == "all", "delivery_timeout_ms": 60_000, **settings}
-        return clients.producer(self.cluster, f"acks-{acks}-{len(settings)}", acks=acks, **settings)
+        return KafkaProducer(
+            bootstrap_servers=self.cluster.address,
+            client_id=f"acks-{acks}-{len(settings)}",
+            acks=acks,
+            **quick.producer | settings,
+        )
 
     def errors(self, producer: Any, topic: str) -> str:
         """What a record for each of six partitions is answered with, by the name of the error."""

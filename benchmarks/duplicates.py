@@ -15,11 +15,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.errors import KafkaError
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import Cluster, Ledger, clients
+from kafkalab import Cluster, Ledger, clients, quick
 
 RECORDS = 50
 PARTITIONS, BURST = 6, 600
@@ -34,14 +35,20 @@ class Round:
         self.cluster = cluster
         self.topic = cluster.unused("round")
         safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-        clients.admin(cluster).create_topics({self.topic: {"num_partitions": partitions, **safe}})
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+            {self.topic: {"num_partitions": partitions, **safe}}
+        )
         cluster.wait_for_topic(self.topic)
         cluster.gateway.clear()
         self.began = 0.0
 
     def producer(self, name: str = "", **settings: Any) -> Any:
         settings = {"request_timeout_ms": 1_500, "linger_ms": 100, **settings}
-        return clients.producer(self.cluster, client_id=self.topic + name, **settings)
+        return KafkaProducer(
+            bootstrap_servers=self.cluster.address,
+            client_id=self.topic + name,
+            **quick.producer | settings,
+        )
 
     def start(self) -> None:
         self.began = time.perf_counter()

@@ -18,10 +18,11 @@ import threading
 import time
 from collections.abc import Iterator
 
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from rich.console import Console
 from rich.table import Table
 
-from kafkalab import Cluster, clients
+from kafkalab import Cluster, quick
 
 VALUE = b"x" * 100
 
@@ -37,7 +38,9 @@ def both_ways() -> Iterator[dict[str, Cluster]]:
 
 
 def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str, float]:
-    producer = clients.producer(cluster, client_id="measured")
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id="measured", **quick.producer
+    )
     producer.send(topic, VALUE).get(timeout=10)
     began = time.perf_counter()
     for _ in range(records):
@@ -49,8 +52,13 @@ def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str,
         began = time.perf_counter()
         producer.send(topic, VALUE).get(timeout=10)
         waits.append((time.perf_counter() - began) * 1000)
-    consumer = clients.consumer(
-        cluster, topic, client_id="measured", auto_offset_reset="earliest", fetch_max_wait_ms=100
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.address,
+        client_id="measured",
+        auto_offset_reset="earliest",
+        fetch_max_wait_ms=100,
+        **quick.consumer,
     )
     began, read = time.perf_counter(), 0
     while read < records + sends:
@@ -80,7 +88,9 @@ def main() -> None:
         for number in range(options.rounds):
             for way, cluster in ways.items():
                 topic = f"round-{number}"
-                clients.admin(cluster).create_topics([topic])
+                KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+                    [topic]
+                )
                 cluster.wait_for_topic(topic)
                 rounds[way].append(measure(cluster, topic, options.records, options.sends))
     over.set()

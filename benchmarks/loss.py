@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from kafka import KafkaAdminClient
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks._breaking import ONCE, RECORDS, Outcomes, Round, send_all, told
-from kafkalab import Cluster, Ledger, clients, wait_until
+from kafkalab import Cluster, Ledger, quick, wait_until
 
 
 def frozen_leader(it: Round) -> Outcomes:
@@ -183,7 +184,9 @@ def last_copy(it: Round) -> Outcomes:
         lambda: leader(unclean) == leader(guarded) == it.b, timeout=30, what="leaders that may lead"
     )
     waiting = leader(clean) is leader(forced) is None
-    clients.admin(it.cluster).elect_leaders(1, {forced: [0]})
+    KafkaAdminClient(bootstrap_servers=it.cluster.address, **quick.admin).elect_leaders(
+        1, {forced: [0]}
+    )
     it.cluster.wait_for_leader(forced, 0, among=[it.b])
     it.cluster.mend()
     for topic in ledgers:

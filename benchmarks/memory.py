@@ -41,13 +41,15 @@ BUDGET = 2_000  # MB of a million bytes
 LESSON = """
 import os
 os.environ.pop("KAFKALAB_CLUSTER", None)
-from kafkalab import Cluster, Ledger, charts, clients, read_topic, spark_session
+from kafka import KafkaAdminClient, KafkaProducer
+from kafkalab import Cluster, Ledger, charts, quick, read_topic, spark_session
 cluster = Cluster.start("replicated")
-clients.admin(cluster).create_topics(
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+admin.create_topics(
     {"rides": {"num_partitions": 6, "replication_factor": 3}}
 )
 cluster.wait_for_topic("rides")
-producer = clients.producer(cluster)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 ledger = Ledger()
 for number in range(20_000):
     ledger.sent(number, producer.send("rides", b"%0100d" % number))

@@ -19,11 +19,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+from kafka import KafkaAdminClient
 from rich.console import Console
 from rich.table import Table
 
 from grading.define.place import find
-from kafkalab import Cluster, clients, wait_until
+from kafkalab import Cluster, quick, wait_until
 from kafkalab.places import offer_programs
 
 offer_programs(find("lab05").student)
@@ -51,7 +52,9 @@ class Experiments:
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self.cluster, self.folder = cluster, folder
         kind = {"num_partitions": 6, "replication_factor": 3}
-        clients.admin(cluster).create_topics({"filled": kind})
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+            {"filled": kind}
+        )
         cluster.wait_for_topic("filled")
         with Run(cluster, folder / "filled", topic="filled") as run:
             producer = run.producer(num_records_per_roll=RECORDS, quiet=True)

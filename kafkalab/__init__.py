@@ -1,9 +1,14 @@
-"""What the lessons import: clusters, clients, the ledger, Spark and charts."""
+"""What the lessons import: clusters, the ledger, Spark and charts.
+
+Importing it also mends faults of kafka-python: `kafkalab.clients.MENDS` names them.
+"""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
+
+from kafkalab.clients import arriving
 
 # Each name is fetched when it is first asked for: importing the package costs nothing.
 _WHERE = {
@@ -22,6 +27,7 @@ _MODULES = {
     "clients": "kafkalab.clients",
     "diagrams": "kafkalab.draw.diagrams",
     "panel": "kafkalab.notebook.panel",
+    "quick": "kafkalab.clients.quick",
 }
 
 __all__ = sorted([*_WHERE, *_MODULES])
@@ -42,3 +48,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+arriving.when_imported()

@@ -19,7 +19,9 @@ settings |= {"log.retention.hours": 1, "log.retention.minutes": 30}
 patience = 4  # seconds to wait for a group that hangs
 
 # %%
-from kafkalab import Cluster, Prediction, charts, clients, spark_session, wait_until
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Prediction, charts, quick, spark_session, wait_until
 
 cluster = Cluster.start("single", settings=settings)
 cluster
@@ -32,8 +34,8 @@ cluster
 # into the folder.
 
 # %%
-admin = clients.admin(cluster)
-producer = clients.producer(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 
 
 def new_topic(name, **configs):
@@ -65,7 +67,8 @@ trips = new_topic("trips")
 for number in range(10):
     producer.send(trips, value=b"trip %02d" % number).get(timeout=10)
 
-patient = clients.producer(cluster, client_id="patient", linger_ms=5_000)  # waits for company
+# It waits for company.
+patient = KafkaProducer(bootstrap_servers=cluster.address, linger_ms=5_000, **quick.producer)
 for number in range(10, 20):
     patient.send(trips, value=b"trip %02d" % number)
 patient.flush(timeout=10)
@@ -118,7 +121,7 @@ import struct
 import time
 
 rides = new_topic("rides")
-hasty = clients.producer(cluster, client_id="hasty", batch_size=1_200)
+hasty = KafkaProducer(bootstrap_servers=cluster.address, batch_size=1_200, **quick.producer)
 started = time.perf_counter()
 for number in range(5_000):
     hasty.send(rides, value=b"ride %04d" % number + b" " * 91)  # 100 bytes
@@ -279,14 +282,14 @@ for number in range(12):
 
 
 def read(group, number):
-    reader = clients.consumer(
-        cluster,
+    reader = KafkaConsumer(
         orders,
-        client_id=group,
+        bootstrap_servers=cluster.address,
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,  # the place is committed by hand, below
         consumer_timeout_ms=20_000,
+        **quick.consumer,
     )
     records = [next(reader) for _ in range(number)]
     reader.commit()
@@ -425,8 +428,12 @@ def five_parcels():
     parcels = new_topic("parcels")
     for number in range(5):
         producer.send(parcels, value=b"parcel %d" % number).get(timeout=10)
-    return clients.consumer(
-        cluster, parcels, client_id="driver", group_id="drivers", auto_offset_reset="earliest"
+    return KafkaConsumer(
+        parcels,
+        bootstrap_servers=cluster.address,
+        group_id="drivers",
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
 
 
@@ -438,8 +445,10 @@ def poll_for(seconds, consumer):
     return records
 
 
+# %%
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 3})
-admin, producer = clients.admin(cluster), clients.producer(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 driver = five_parcels()
 hung = poll_for(patience, driver)
 my_parcels.against(len(hung))
@@ -452,7 +461,9 @@ my_parcels.against(len(hung))
 # %%
 from kafka import TopicPartition
 
-loner = clients.consumer(cluster, client_id="loner", auto_offset_reset="earliest")
+loner = KafkaConsumer(
+    bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 loner.assign([TopicPartition("parcels", 0)])
 there = poll_for(20, loner)
 len(there), driver.assignment()
@@ -475,7 +486,8 @@ print(f"{len(warnings)} times in {patience} seconds:\n{warnings[-1]}")
 
 # %% tags=["A68"]
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 1})
-admin, producer = clients.admin(cluster), clients.producer(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 mended = poll_for(20, five_parcels())
 assert (len(hung), len(there), len(mended)) == (0, 5, 5)
 assert "INVALID_REPLICATION_FACTOR" in warnings[-1]

@@ -16,7 +16,9 @@
 keys = 2_000  # riders, each with a key of its own
 
 # %%
-from kafkalab import Cluster, Prediction, charts, clients, diagrams, read_topic, spark_session
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Prediction, charts, clients, quick, read_topic, spark_session
 
 cluster = Cluster.start("replicated")
 cluster
@@ -28,15 +30,15 @@ cluster
 # rider, and look at which of six partitions the twelve first went to.
 
 # %%
-producer = clients.producer(cluster)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 riders = [b"rider %04d" % number for number in range(keys)]
 
 
 def new_topic(name, partitions):
     """An empty topic with one copy; where the name is taken, `name-2` or `name-3`."""
     topic = cluster.unused(name)
-    admin = clients.admin(cluster)  # a fresh one knows which brokers are up
-    admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -57,7 +59,7 @@ stored = send_each(rides, producer, b"first ride")
 # than the first ride?
 
 # %%
-stranger = clients.producer(cluster, client_id="stranger")
+stranger = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 again = send_each(rides, stranger, b"second ride")
 strays = [rider for rider in riders if again[rider] != stored[rider]]
 assert strays == []
@@ -162,8 +164,11 @@ in_java, absolute, receipt.partition
 from kafka.partitioner import StickyPartitioner
 
 calls = new_topic("calls", 6)
-sticky = clients.producer(
-    cluster, client_id="sticky", partitioner=StickyPartitioner(), linger_ms=5_000
+sticky = KafkaProducer(
+    bootstrap_servers=cluster.address,
+    partitioner=StickyPartitioner(),
+    linger_ms=5_000,
+    **quick.producer,
 )
 for number in range(300):
     producer.send(calls, value=b"kafka-python %d" % number)
@@ -241,7 +246,8 @@ def report(topic, place):
     for step in range(1, 131):
         producer.send(topic, value=b"%d" % step, **place(step))
     producer.flush(timeout=20)
-    reader = clients.consumer(cluster, topic, client_id="lift", auto_offset_reset="earliest")
+    begin = quick.consumer | {"auto_offset_reset": "earliest"}
+    reader = KafkaConsumer(topic, bootstrap_servers=cluster.address, **begin)
     read = clients.records_until_end(reader)
     rows = [(number, one.partition, int(one.value)) for number, one in enumerate(read, 1)]
     return spark.createDataFrame(rows, "arrived long, partition long, sent long")
@@ -297,12 +303,13 @@ my_movers
 
 # %%
 growing = new_topic("growing", 6)
-older = clients.producer(cluster, client_id="older")
+older = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 before = send_each(growing, older, b"first ride")
-clients.admin(cluster).create_partitions({growing: 8})
+with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+    admin.create_partitions({growing: 8})
 cluster.wait_for_topic(growing, partitions=8)
 
-newer = clients.producer(cluster, client_id="newer")
+newer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 after = send_each(growing, newer, b"next ride")
 assert all(after[rider] == partition_of(rider, 8) for rider in riders)
 movers = [rider for rider in riders if after[rider] != before[rider]]
@@ -389,7 +396,7 @@ default
 # they shall not wait behind others. They get the last partition for themselves; the others share
 # the rest. A **partitioner** is an object that the producer asks for each record.
 
-# %% tags=["A137"]
+# %%
 from kafka.partitioner import Partitioner
 
 
@@ -411,8 +418,10 @@ class ImportantStocks(Partitioner):
         return cluster.partitions_for_topic(topic)
 
 
+# %% tags=["A137"]
 prices, rule = new_topic("prices", 3), ImportantStocks("IBM,UBER")
-send_each(prices, clients.producer(cluster, "stocks", partitioner=rule), b"68.37", stocks)
+trader = KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer)
+send_each(prices, trader, b"68.37", stocks)
 found = {bytes(row.key): row.partition for row in read_topic(spark, cluster, prices).collect()}
 assert found == {s: partition_of(s, 2) for s in stocks} | {b"IBM": 2, b"UBER": 2}
 
@@ -427,7 +436,7 @@ assert found == {s: partition_of(s, 2) for s in stocks} | {b"IBM": 2, b"UBER": 2
 def goes_to(topic, names, key):
     """The partition that a producer with these important stocks chooses."""
     rule = ImportantStocks(names)
-    sender = clients.producer(cluster, partitioner=rule, client_id="edge")
+    sender = KafkaProducer(bootstrap_servers=cluster.address, partitioner=rule, **quick.producer)
     return sender.send(topic, key=key, value=b"1").get(timeout=10).partition
 
 
@@ -459,8 +468,14 @@ class Hasty(ImportantStocks):
 keeper = cluster.topic(prices).partitions[2].leader
 cluster.stop(keeper)
 patient = {"delivery_timeout_ms": 60_000}  # longer than the broker is away
-steady = clients.producer(cluster, "steady", partitioner=ImportantStocks("IBM,UBER"), **patient)
-hasty = clients.producer(cluster, "hasty", partitioner=Hasty("IBM,UBER"), **patient)
+steady = KafkaProducer(
+    bootstrap_servers=cluster.address,
+    partitioner=ImportantStocks("IBM,UBER"),
+    **quick.producer | patient,
+)
+hasty = KafkaProducer(
+    bootstrap_servers=cluster.address, partitioner=Hasty("IBM,UBER"), **quick.producer | patient
+)
 promise = steady.send(prices, key=b"IBM", value=b"68.40")
 mixed_in = hasty.send(prices, key=b"IBM", value=b"68.39").get(timeout=20).partition
 waited = not promise.is_done
@@ -498,7 +513,12 @@ places = {"map": (9, 9, 8), "bills": (6, 5, 7)}
 groups = {name: f"{feed}-{name}" for name in places}
 begin = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 20_000}
 for name, ends in places.items():
-    reader = clients.consumer(cluster, client_id=name, group_id=groups[name], **begin)
+    reader = KafkaConsumer(
+        bootstrap_servers=cluster.address,
+        client_id=name,
+        group_id=groups[name],
+        **quick.consumer | begin,
+    )
     for partition, end in enumerate(ends):
         reader.assign([TopicPartition(feed, partition)])
         for _ in range(end):
@@ -506,6 +526,8 @@ for name, ends in places.items():
         reader.commit()
 
 # %% tags=["A38"]
+from kafkalab import diagrams
+
 ends = {one.partition: one.end_offset for one in cluster.topic(feed).partitions}
 lag = {name: cluster.group(group).total_lag for name, group in groups.items()}
 assert lag == {name: 32 - sum(read) for name, read in places.items()}
@@ -552,7 +574,9 @@ class FromOne(Partitioner):
 
 
 deadlines = {"delivery_timeout_ms": 3_000, "request_timeout_ms": 2_000}
-wrong_by_one = clients.producer(cluster, "wrong", partitioner=FromOne(), **deadlines)
+wrong_by_one = KafkaProducer(
+    bootstrap_servers=cluster.address, partitioner=FromOne(), **quick.producer | deadlines
+)
 promises = {rider: wrong_by_one.send(feed, key=rider, value=b"1") for rider in riders[:60]}
 wrong_by_one.flush(timeout=20)
 failed = {rider: promise.exception for rider, promise in promises.items() if promise.failed()}

@@ -16,7 +16,9 @@
 records = 200  # for each way of sending
 
 # %%
-from kafkalab import Cluster, Ledger, Prediction, charts, clients, spark_session, wait_until
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Ledger, Prediction, charts, clients, quick, spark_session, wait_until
 
 cluster = Cluster.start("replicated", gateway=True)
 cluster
@@ -56,11 +58,13 @@ import time
 def new_topic(name, partitions=1, **configs):
     topic = cluster.unused(name)  # where the name is taken, `name-2` or `name-3`
     wanted = {"num_partitions": partitions, "replication_factor": 3, "configs": configs}
-    clients.admin(cluster).create_topics({topic: wanted})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: wanted})
     cluster.wait_for_topic(topic)
     return topic
 
 
+# %%
 def one_by_one(count=5):
     for key in itertools.islice(keys, count):
         began = time.perf_counter()
@@ -79,7 +83,9 @@ assert [len(one.replicas) for one in cluster.topic(topic).partitions] == [3] * 1
 # Five records, each after the answer to the one before. Will they take about the same time?
 
 # %% tags=["A100"]
-producer = clients.producer(cluster, "KafkaExampleProducer", **types)
+producer = KafkaProducer(
+    bootstrap_servers=cluster.address, client_id="KafkaExampleProducer", **quick.producer | types
+)
 five = list(one_by_one())
 for key, place, ms in five:
     print(f"{key}: hello {key}, partition {place.partition}, offset {place.offset}, {ms:.1f} ms")
@@ -187,13 +193,19 @@ charts.show(ax, f"{title} {half}. Three curves, for three ways of sending; two l
 # partitions, with 2,000 bytes to a batch and five seconds of linger, and look into the producer.
 # Before you run the next cell: how many of the 90 will have left your program?
 
-# %% tags=["A145"]
+# %%
 from kafkalab.lessons import producers
 from kafkalab.lessons.producers import metering
 from kafkalab.lessons.producers.buffers import buffers
 
 prices = new_topic("prices", partitions=3)
-patient = clients.producer(cluster, "patient", linger_ms=5_000, batch_size=2_000)
+patient = KafkaProducer(
+    bootstrap_servers=cluster.address,
+    client_id="patient",
+    linger_ms=5_000,
+    batch_size=2_000,
+    **quick.producer,
+)
 cluster.gateway.hold_requests("Produce", count=90, client_id="patient")
 began = time.perf_counter()
 futures = [patient.send(prices, value=bytes(100), partition=n % 3) for n in range(90)]
@@ -206,13 +218,14 @@ ax = producers.inside(held, batch_size=2_000)
 gone = sum(buffer.records_in_flight for buffer in held)
 title = f"{gone} of 90 records have left; {90 - gone} are in this program's memory"
 ax.set_title(title)
+charts.show(ax, f"{title}. For each partition: what waits, what is in flight, the leader.")
 
+# %% tags=["A145"]
 cluster.gateway.heal()  # what was held is gone, and the producer sends it again
 patient.flush(timeout=10)
 assert all(future.succeeded() for future in futures)
 assert time.perf_counter() - began < 5  # sooner than the linger
 assert 0 < gone < 90 == gone + sum(buffer.records_waiting for buffer in held)
-charts.show(ax, f"{title}. For each partition: what waits, what is in flight, the leader.")
 
 # %% [markdown]
 # A frame is a batch, as full as its colour, with the number of its records. One full batch for each
@@ -225,9 +238,15 @@ charts.show(ax, f"{title}. For each partition: what waits, what is in flight, th
 # Now without the delay, and with half a second of linger: 60 records at once; when they are through
 # five more; then one of 3,000 bytes. When does each batch leave, and why?
 
-# %% tags=["A121", "A123"]
+# %%
 timed = new_topic("timed")
-mixed = clients.producer(cluster, timed, linger_ms=500, batch_size=2_000)
+mixed = KafkaProducer(
+    bootstrap_servers=cluster.address,
+    client_id=timed,
+    linger_ms=500,
+    batch_size=2_000,
+    **quick.producer,
+)
 for partition in mixed.partitions_for(prices):  # so that it is connected with every leader
     mixed.send(prices, value=b"hello", partition=partition)
 mixed.flush(timeout=10)
@@ -239,6 +258,7 @@ for burst in ([100] * 60, [100] * 5, [3_000]):
         last = mixed.send(timed, value=bytes(size))
     last.get(timeout=10)
 
+# %% tags=["A121", "A123"]
 batches = cluster.batches(timed, 0)
 noted = cluster.gateway.frames("Produce", client_id=timed)
 left = [frame.requested for frame in noted if frame.requested > sent[0]]
@@ -267,17 +287,21 @@ charts.show(ax, f"{title}. Full ones leave at once; the others half a second lat
 my_linger = Prediction(None, "milliseconds")  # your number in the place of None
 my_linger
 
-# %% tags=["A122", "A124", "A125", "A151", "B77"]
+# %%
 pairs = list(itertools.product((0, 20, 200), (0, 1_024, 65_536)))
 runs = [*pairs, (0, 65_536), (20, 65_536)]  # of two the quicker counts: one may be held up
 trickle, pace, trickled, told = new_topic("trickle", len(runs)), threading.Event(), Ledger(), []
 for partition, (linger, size) in enumerate(runs):
-    sender = clients.producer(cluster, "sender", linger_ms=linger, batch_size=size)
+    sender = KafkaProducer(
+        bootstrap_servers=cluster.address, linger_ms=linger, batch_size=size, **quick.producer
+    )
     for number in range(records):
         trickled.sent(number, sender.send(trickle, value=bytes(100), partition=partition))
         pace.wait(0.001)  # nobody sets it
     trickled.settle(timeout=30)
     told.append(sender.metrics()["producer-metrics"])
+
+# %% tags=["A122", "A124", "A125", "A151", "B77"]
 medians = dict(trickled.frame(spark).groupBy("partition").agg(F.median("latency_ms")).collect())
 best = {runs[n]: n for n in sorted(medians, key=medians.get, reverse=True)}
 waited = {pair: medians[best[pair]] for pair in pairs}
@@ -324,7 +348,7 @@ charts.show(ax, f"{title}. Two grids, linger by batch size: {rows}.")
 # cell: how many of 100 bytes does the best codec leave, and what has the size of a batch to do with
 # it?
 
-# %% tags=["A126", "A128", "B78"]
+# %%
 import random
 
 pick, names = random.Random(3).choice, (b"IBM", b"SUN", b"GOOG", b"INEL", b"UBER")
@@ -335,14 +359,20 @@ choices = list(itertools.product(codecs, (1_024, 65_536, 65_536)))
 packed, rows, priced = new_topic("packed", len(choices)), [], Ledger()
 for partition, (codec, size) in enumerate(choices):
     settings = {"compression_type": None if codec == "none" else codec, "linger_ms": 5_000}
-    sender = clients.producer(cluster, "packer", batch_size=size, **settings)
+    sender = KafkaProducer(
+        bootstrap_servers=cluster.address, batch_size=size, **quick.producer | settings
+    )
     for quote in quotes:
         priced.sent(codec, sender.send(packed, value=quote, partition=partition))
     sender.flush(timeout=10)
     batches, label = cluster.batches(packed, partition), f"batches of {size:,} bytes"
     assert {batch.codec for batch in batches} == {codec}
     rows.append((codec, label, sum(batch.bytes for batch in batches) / len(quotes)))
-consumer = clients.consumer(cluster, packed, auto_offset_reset="earliest")
+
+# %% tags=["A126", "A128", "B78"]
+consumer = KafkaConsumer(
+    packed, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 unpacked = sorted((r.partition, r.offset, r.value) for r in clients.records_until_end(consumer))
 assert [value for _, _, value in unpacked] == quotes * len(choices)  # all the same
 assert priced.settle()["acknowledged"] == len(unpacked)
@@ -374,7 +404,9 @@ charts.show(ax, f"{title}. Bytes of a record, by codec: {table.round(1).to_dict(
 
 # %% tags=["A128", "A151", "B79"]
 own = new_topic("own-codec", **{"compression.type": "gzip"})
-packer = clients.producer(cluster, "packer", compression_type="snappy")
+packer = KafkaProducer(
+    bootstrap_servers=cluster.address, compression_type="snappy", **quick.producer
+)
 packer.send(own, value=bytes(500)).get(timeout=10)
 assert [batch.codec for batch in cluster.batches(own, 0)] == ["gzip"]
 assert cluster.topic(packed).configs["compression.type"].value == "producer"  # as it comes
@@ -392,7 +424,7 @@ assert packer.metrics()[f"producer-topic-metrics.{own}"]["compression-rate"] < 1
 # Before you run the next cell: which of the five numbers of a topic will grow while more and more
 # records go out?
 
-# %% tags=["A149", "A150", "A152"]
+# %%
 from IPython.display import Markdown, display
 from kafka.metrics.dict_reporter import DictReporter
 
@@ -407,7 +439,10 @@ class Reporter(DictReporter):
         heard.append(metric.metric_name)
 
 
-watched = clients.producer(cluster, "watched", metric_reporters=[Reporter])
+# %% tags=["A149", "A150", "A152"]
+watched = KafkaProducer(
+    bootstrap_servers=cluster.address, metric_reporters=[Reporter], **quick.producer
+)
 for quote in quotes[:20]:
     watched.send(prices, value=quote).get(timeout=10)
     seen.append(watched.metrics()[f"producer-topic-metrics.{prices}"])
@@ -434,7 +469,7 @@ numbers
 
 # %%
 try:
-    clients.producer(cluster, "limited", buffer_memory=33_554_432)
+    KafkaProducer(bootstrap_servers=cluster.address, buffer_memory=33_554_432, **quick.producer)
 except ValueError as error:
     refusal = str(error)
 assert "buffer_memory" in refusal
@@ -447,7 +482,7 @@ refusal
 # is 64 records. How many go in, and what becomes of the next?
 
 
-# %% tags=["A120"]
+# %%
 class BoundedProducer:
     def __init__(self, producer, limit, patience):
         self.producer, self.patience, self.room = producer, patience, threading.Semaphore(limit)
@@ -463,8 +498,10 @@ class BoundedProducer:
         return future.add_both(lambda _: self.room.release())
 
 
+# %% tags=["A120"]
 cluster.gateway.hold_requests("Produce", count=64, client_id="bounded")
-bounded, accepted = BoundedProducer(clients.producer(cluster, "bounded"), 64, patience=0.3), []
+held = KafkaProducer(bootstrap_servers=cluster.address, client_id="bounded", **quick.producer)
+bounded, accepted = BoundedProducer(held, 64, patience=0.3), []
 try:
     for quote in quotes:
         accepted.append(bounded.send(prices, quote))
@@ -488,7 +525,7 @@ assert [future.get(timeout=10).topic for future in accepted] == [prices] * 64
 import os
 
 tight = new_topic("tight", **{"max.message.bytes": "65536"})
-blind = clients.producer(cluster, "blind")
+blind = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 decided = queue.SimpleQueue()
 futures = [blind.send(tight, value=os.urandom(size)) for size in [100] * 9 + [70_000]]
 for future in futures:
@@ -499,7 +536,9 @@ failed = [future.exception for future in futures if future.failed()]
 assert (flushed, len(outcome), len(failed)) == (None, 10, 1)
 assert type(failed[0]).__name__ == "MessageSizeTooLargeError"
 
-many = clients.producer(cluster, "many", batch_size=200_000, linger_ms=200)
+many = KafkaProducer(
+    bootstrap_servers=cluster.address, batch_size=200_000, linger_ms=200, **quick.producer
+)
 halved = [many.send(tight, value=os.urandom(1_000)) for _ in range(150)]
 assert [future.get(timeout=10).offset for future in halved] == list(range(9, 159))
 failed
@@ -521,11 +560,12 @@ failed
 
 # %% tags=["A107", "A110", "A130", "A135", "A144"]
 again, dead = new_topic("again"), ["127.0.0.1:1", "127.0.0.1:2"]  # nobody listens there
-hasty = clients.producer(cluster, f"hasty {again}", max_block_ms=1_000)
+own = {"client_id": f"hasty {again}", "max_block_ms": 1_000}
+hasty = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | own)
 attempts = {
     "no bytes": lambda: hasty.send(tight, value=70),
     "no such topic": lambda: hasty.send("unheard-of", value=b"x"),
-    "no broker": lambda: type(hasty)(bootstrap_servers=dead, bootstrap_timeout_ms=500),
+    "no broker": lambda: KafkaProducer(bootstrap_servers=dead, bootstrap_timeout_ms=500),
     "too large": lambda: hasty.send(tight, value=os.urandom(70_000)).get(timeout=10),
 }
 caught = {}
@@ -539,7 +579,8 @@ assert "unheard-of" not in cluster.topics()
 assert len(cluster.gateway.frames("Produce", client_id=f"hasty {again}")) == 1
 
 cluster.gateway.drop_replies("Produce", client_id=again)  # lost on the way: a passing trouble
-with type(hasty)(bootstrap_servers=dead + cluster.address.split(","), client_id=again) as steady:
+given = dead + cluster.address.split(",")
+with KafkaProducer(bootstrap_servers=given, client_id=again) as steady:
     reached = steady.send(again, value=b"x").get(timeout=10).offset == 0
 assert (reached, len(cluster.gateway.frames("Produce", client_id=again))) == (True, 2)
 caught
@@ -577,14 +618,17 @@ class Witness:
 
 shared = new_topic("shared", **{"max.message.bytes": "65536"})
 witnesses = Witness(b" first"), Witness("not bytes"), Witness(b" second")
-wrapped = InterceptingProducer(clients.producer(cluster, "shared"), *witnesses)
+plain = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+wrapped = InterceptingProducer(plain, *witnesses)
 with ThreadPoolExecutor(max_workers=8) as threads:
     list(threads.map(lambda n: wrapped.send(shared, value=b"%d" % n), range(400)))
 wrapped.send(shared, value=os.urandom(70_000))
 wrapped.flush(timeout=10)
 
 # %% tags=["A14", "A112", "A141", "A142"]
-consumer = clients.consumer(cluster, shared, auto_offset_reset="earliest")
+consumer = KafkaConsumer(
+    shared, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 stored = sorted(record.value for record in clients.records_until_end(consumer))
 assert stored == sorted(b"%d first second" % number for number in range(400))
 assert [len(witness.answers) for witness in witnesses] == [401] * 3
@@ -612,7 +656,9 @@ def alive(name):
 
 
 ends = new_topic("ends")
-careful = clients.producer(cluster, "careful", linger_ms=5_000)
+careful = KafkaProducer(
+    bootstrap_servers=cluster.address, client_id="careful", linger_ms=5_000, **quick.producer
+)
 try:
     with careful, ThreadPoolExecutor(4, thread_name_prefix="careful-worker") as workers:
         jobs = [workers.submit(careful.send, ends, value=b"waiting") for _ in range(20)]
@@ -620,16 +666,20 @@ try:
 except ValueError:  # on the way out of `with` the workers ended, then close was called
     assert [job.result().succeeded() for job in jobs] == [True] * 20
     assert not alive("careful")
+
+# %% tags=["A106", "A147", "A165"]
 cluster.gateway.cut(api="Produce", client_id="cut-off")
-cut_off = clients.producer(cluster, "cut-off")
+short = quick.producer | {"delivery_timeout_ms": 2_000, "request_timeout_ms": 1_000}
+cut_off = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut-off", **short)
 lost = [cut_off.send(ends, value=b"lost") for _ in range(20)]
 try:
     cut_off.close(timeout=0.3)
 except KafkaTimeoutError as error:
     print(f"{sum(not future.is_done for future in lost)} of 20 undecided: {error}")
 assert alive("cut-off")  # not closed; it goes on trying
-clients.producer(cluster, "cut-off").close()  # ends its predecessor by force
-wait_until(lambda: not alive("cut-off"), timeout=10, what="the end of its thread")
+wait_until(lambda: all(one.is_done for one in lost), timeout=20, what="the delivery timeout")
+cut_off.close(timeout=10)  # it has nothing left to try
+assert not alive("cut-off")
 cluster.gateway.heal()
 assert (sum(future.failed() for future in lost), cluster.topic(ends).records) == (20, 20)
 
@@ -694,7 +744,9 @@ f"{kept} of {kept}, and then {kept_of_killed} of {len(said)}"
 # Beside it stands what this run says.
 
 # %% tags=["A108", "A111"]
-reader = clients.consumer(cluster, topic, client_id="twin", auto_offset_reset="earliest")
+reader = KafkaConsumer(
+    topic, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 stored = {(struct.unpack(">q", r.key)[0], r.value) for r in clients.records_until_end(reader)}
 sent = {(n, b"hello %d" % n) for n in range(start, start + ledger.settle()["acknowledged"])}
 review = {1: (None, not failed), 2: (None, reached), 3: (None, stored == sent), 4: (None, slower)}
@@ -717,7 +769,9 @@ print(f"{sum(mine is yes for mine, yes in review.values())} of 4 as you answered
 # program gives it a Python *set*, which JSON does not have. Read what it says.
 
 # %% tags=["A110"]
-teller = clients.producer(cluster, "teller", value_serializer=JsonSerializer())
+teller = KafkaProducer(
+    bootstrap_servers=cluster.address, value_serializer=JsonSerializer(), **quick.producer
+)
 try:
     teller.send(prices, value={"names": {"IBM", "SUN"}})
 except TypeError as error:

@@ -20,7 +20,9 @@ settings = {"auto.leader.rebalance.enable": False, "replica.lag.time.max.ms": 5_
 settings |= {"replica.high.watermark.checkpoint.interval.ms": 200}
 
 # %%
-from kafkalab import Cluster, Ledger, Prediction, Watch, charts, clients, diagrams, spark_session
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Ledger, Prediction, Watch, charts, clients, quick, spark_session
 
 cluster = Cluster.start("replicated", settings=settings, gateway=True)
 cluster
@@ -36,7 +38,8 @@ cluster
 # %%
 lists = [[2, 0, 1], [0, 1, 2], [1, 2, 0], [2, 1, 0], [0, 2, 1], [1, 0, 2]]
 assignments = {partition: lists[partition % 6] for partition in range(13)}
-topic, admin = cluster.unused("failsafe"), clients.admin(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+topic = cluster.unused("failsafe")
 admin.create_topics({topic: {"assignments": assignments, "configs": {"min.insync.replicas": "2"}}})
 cluster.wait_for_topic(topic)
 cluster.topic(topic)
@@ -49,6 +52,8 @@ cluster.topic(topic)
 # %% tags=["A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
 from collections import Counter
 
+from kafkalab import diagrams
+
 before = cluster.topic(topic)
 assert {one.partition: one.replicas for one in before.partitions} == assignments
 leads = Counter(one.leader for one in before.partitions)
@@ -56,6 +61,7 @@ assert leads == {0: 4, 1: 4, 2: 5}
 assert all(one.leader == one.replicas[0] for one in before.partitions)  # the *preferred* leader
 assert all(sorted(one.isr) == [0, 1, 2] for one in before.partitions)  # one leader, two followers
 
+# %% tags=["A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
 for copies in (1, 2, 3):
     even = cluster.unused(f"even-{copies}")
     turns = {n: [n % 3, (n + 1) % 3, (n + 2) % 3][:copies] for n in range(6)}
@@ -87,7 +93,9 @@ charts.show(ax, f"13 partitions in three copies, all in sync; {shares} of them."
 
 # %%
 patience = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 60_000}
-steady = clients.producer(cluster, client_id="steady", **patience)
+steady = KafkaProducer(
+    bootstrap_servers=cluster.address, client_id="steady", **quick.producer | patience
+)
 watch, ledger, numbers = Watch(cluster, topic, asked=2), Ledger(), iter(range(1_000_000))
 
 
@@ -148,12 +156,13 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import ConfigResource
 
 m15, m16 = (steady.send(topic, value=v, partition=1).get(timeout=10) for v in (b"m15", b"m16"))
-witness = clients.consumer(cluster, client_id="witness")
+witness = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer)
 witness.assign([TopicPartition(topic, 1)])
 witness.seek(TopicPartition(topic, 1), m15.offset)
 assert [one.value for one in clients.records_until_end(witness)] == [b"m15", b"m16"]
 
-made, admin = cluster.unused("made-without-0"), clients.admin(cluster)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+made = cluster.unused("made-without-0")
 admin.create_topics({made: {"num_partitions": 1, "replication_factor": 2}})
 cluster.wait_for_topic(made)
 admin.alter_configs([ConfigResource("TOPIC", made, configs={"retention.ms": "60000"})])
@@ -198,7 +207,9 @@ admin.create_topics({counter: {"assignments": {0: [1, 0, 2]}}})
 cluster.wait_for_topic(counter)
 for change in (5, -2, 40, -1):
     steady.send(counter, value=b"change:%+d" % change).get(timeout=10)
-first = clients.consumer(cluster, counter, client_id="first", auto_offset_reset="earliest")
+first = KafkaConsumer(
+    counter, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 bytes_of_leader = b"".join(record.value for record in clients.records_until_end(first))
 bytes_of_follower = cluster.segments(counter, 0, broker=0)[0].path.read_bytes()
 of_leader, of_follower = (
@@ -236,7 +247,7 @@ def elect_the_first(*others):
     cluster.mend()
     for name in (topic, even, *others):
         cluster.wait_for_isr(name, 3)
-    elector = clients.admin(cluster, client_id="elector")
+    elector = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
     wait_until(lambda: as_listed(elector), timeout=15, what="the first of each list to lead")
 
 
@@ -257,16 +268,21 @@ marks = cluster.unused("marks")
 admin.create_topics({marks: {"assignments": {0: [1, 2, 0]}}})
 cluster.wait_for_topic(marks)
 cluster.gateway.clear()  # forget what was noted so far
-writer = clients.producer(cluster, client_id="writer", acks=1, enable_idempotence=False)
+writer = KafkaProducer(
+    bootstrap_servers=cluster.address, acks=1, enable_idempotence=False, **quick.producer
+)
 for number in range(10):
     writer.send(marks, value=b"mark %d" % number).get(timeout=10)
 wait_until(lambda: cluster.topic(marks).records == 10, timeout=10, what="ten that can be read")
 
-reader = clients.consumer(cluster, client_id="reader", auto_offset_reset="earliest")
+# %% tags=["B96"]
+own = {"client_id": "reader", "auto_offset_reset": "earliest"}
+reader = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | own)
 reader.assign([place := TopicPartition(marks, 0)])
 assert [record.offset for record in clients.records_until_end(reader)] == list(range(10))
 
-with clients.consumer(cluster, client_id="office", group_id="office") as office:
+own = quick.consumer | {"group_id": "office"}
+with KafkaConsumer(bootstrap_servers=cluster.address, **own) as office:
     office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
 fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
 askers = Counter(frame.client_id for frame in fetches)
@@ -390,7 +406,9 @@ if cluster.gateway.covers_nodes:  # with Docker the brokers' traffic passes else
 
 # %%
 elect_the_first()
-loner = clients.producer(cluster.addresses[0], client_id="loner", acks=1, enable_idempotence=False)
+loner = KafkaProducer(
+    bootstrap_servers=cluster.addresses[0], acks=1, enable_idempotence=False, **quick.producer
+)
 loner.send(topic, value=b"together", partition=1).get(timeout=10)  # now it knows the leader
 wait_until(lambda: cluster.copies(topic, 1).equal, timeout=10, what="three equal copies")
 with watch.during("cut", a_round, pause):
@@ -485,7 +503,7 @@ leaders = {copies: cluster.topic(name).partitions[0].leader for copies, name in 
 assert leaders == {1: None, 2: 1, 3: 1}
 eligible = cluster.topic(safes[1]).partitions[0].elr  # who may lead it without loss
 patient = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 1_500}
-only = clients.consumer(cluster, client_id="only", **patient)
+only = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | patient)
 only.assign([TopicPartition(safes[1], 0)])
 assert list(only) == []
 
@@ -616,7 +634,8 @@ def told_to_wait():
 
 rule = "--bootstrap-server {bootstrap} --alter --client greedy --add-config consumer_byte_rate=1000"
 cluster.tool("kafka-configs", *rule.split())
-greedy = clients.consumer(cluster, topic, client_id="greedy", auto_offset_reset="earliest")
+own = {"client_id": "greedy", "auto_offset_reset": "earliest"}
+greedy = KafkaConsumer(topic, bootstrap_servers=cluster.address, **quick.consumer | own)
 braked = wait_until(told_to_wait, timeout=15, what="the broker to slow the reader down")
 batches, own = cluster.batches(topic, 1), cluster.quorum().leader == 100
 answers = {  # number: (yours, what this run says)
@@ -664,7 +683,9 @@ assert cluster.topic(safes[2]).partitions[0].leader is None  # two copies, two l
 assert cluster.topic(safes[3]).records == 10  # three copies, two losses
 assert [n - (n // 2 + 1) for n in (3, 5)] == [1, 2]  # controllers: more than half must live
 
-strict = clients.producer(cluster, client_id="strict", retries=0, enable_idempotence=False)
+strict = KafkaProducer(
+    bootstrap_servers=cluster.address, retries=0, enable_idempotence=False, **quick.producer
+)
 try:
     strict.send(topic, value=b"strict", partition=1).get(timeout=10)
 except NotEnoughReplicasError as error:

@@ -17,7 +17,9 @@ records = 120  # in each experiment; a multiple of twelve
 sends = 100  # with each setting, to measure what an acknowledgement costs
 
 # %%
-from kafkalab import Cluster, Ledger, Prediction, charts, clients, spark_session, wait_until
+from kafka import KafkaAdminClient, KafkaProducer
+
+from kafkalab import Cluster, Ledger, Prediction, charts, quick, spark_session, wait_until
 
 cluster = Cluster.start("replicated", settings={"min.insync.replicas": 2}, gateway=True)
 cluster
@@ -32,19 +34,26 @@ cluster
 
 # %%
 plain, patient = {"enable_idempotence": False}, {"delivery_timeout_ms": 3_600_000}  # an hour
-producers = {  # idempotence needs acks=all; lesson 06 says why
-    0: clients.producer(cluster, "acks-0", acks=0, **plain),
-    1: clients.producer(cluster, "acks-1", acks=1, **plain, **patient),
-    "all": clients.producer(cluster, "acks-all", acks="all", **patient),
+own = {0: plain, 1: plain | patient, "all": patient}  # idempotence needs acks=all: lesson 06
+producers = {
+    acks: KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id=f"acks-{acks}",
+        acks=acks,
+        **quick.producer | own[acks],
+    )
+    for acks in own
 }
 
 
+# %%
 def new_topic(name, layout, minimum=1, **configs):
     """A topic whose partition n lies on the brokers `layout[n]`; the first of them leads."""
     topic = cluster.unused(name)
     configs |= {"min.insync.replicas": str(minimum)}
     new = {"assignments": dict(enumerate(layout)), "configs": configs}
-    clients.admin(cluster).create_topics({topic: new})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: new})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -127,7 +136,8 @@ my_lost
 
 # %%
 cluster.mend()  # all brokers are well, also where you run this cell again
-producers[0] = clients.producer(cluster, "acks-0", acks=0, **plain)  # on new connections
+own = quick.producer | plain | {"client_id": "acks-0"}
+producers[0] = KafkaProducer(bootstrap_servers=cluster.address, acks=0, **own)  # new connections
 silent, copied = new_topic("acks-0-one-copy", one), new_topic("acks-0-two-copies", two)
 waiting = new_topic("acks-1-one-copy", one)
 runs, frozen = {silent: 0, copied: 0, waiting: 1}, Ledger()
@@ -304,7 +314,12 @@ charts.show(ax, f"Log end offsets of three replicas at three moments. {title}.")
 # %%
 from kafka.errors import KafkaError
 
-once = {a: clients.producer(cluster, f"once-{a}", acks=a, retries=0, **plain) for a in producers}
+once = {
+    acks: KafkaProducer(
+        bootstrap_servers=cluster.address, acks=acks, retries=0, **quick.producer | plain
+    )
+    for acks in producers
+}
 
 
 def ask(topic, acks, partition=0):
@@ -315,6 +330,7 @@ def ask(topic, acks, partition=0):
         return type(error).__name__
 
 
+# %%
 def to_the_end(topic):
     return first(topic).end_offset == cluster.log_ends(topic)[0]
 
@@ -387,7 +403,8 @@ hidden = new_topic("hidden", [[0, 1, 2]], 3)  # broker 2 is dead: two in sync
 receipt = once[1].send(hidden, b"who sees me?").get(timeout=10)
 unseen = first(hidden).end_offset
 lower = ConfigResource("TOPIC", hidden, configs={"min.insync.replicas": "2"})
-clients.admin(cluster).alter_configs([lower])
+with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+    admin.alter_configs([lower])
 wait_until(
     lambda: cluster.topic(hidden).configs["min.insync.replicas"].value == "2",
     timeout=10,
@@ -512,7 +529,8 @@ if cluster.state(1) == "exited":
     cluster.restart(1)
     wait_until(lambda: first(guarded).leader == 1 == first(unclean).leader, timeout=20, what="both")
     assert first(waits).leader is first(forced).leader is None
-    clients.admin(cluster).elect_leaders(1, {forced: [0]})  # 1 stands for unclean
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.elect_leaders(1, {forced: [0]})  # 1 stands for unclean
     again = producers[1].send(unclean, b"another history").get(timeout=20)
 
 # %% [markdown]
@@ -611,8 +629,9 @@ if cluster.state(2) == "running":
     cluster.stop(2)
 cluster.wait_for_isr(sure, 2)
 limits = {"retry_backoff_ms": 1_000, "request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
+trying = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | limits)
 try:
-    clients.producer(cluster, client_id="trying", **limits).send(sure, b"?").get(timeout=10)
+    trying.send(sure, b"?").get(timeout=10)
 except KafkaError as error:
     expired = f"{type(error).__name__}: {error}"
 hasty = ask(sure, "all")

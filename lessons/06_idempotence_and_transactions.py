@@ -22,7 +22,9 @@ settings["transaction.abort.timed.out.transaction.cleanup.interval.ms"] = 500  #
 safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}  # as in lesson 05
 
 # %%
-from kafkalab import Cluster, Ledger, Prediction, charts, clients, spark_session, wait_until
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Ledger, Prediction, charts, clients, quick, spark_session, wait_until
 
 cluster = Cluster.start("replicated", settings=settings, gateway=True)
 cluster
@@ -41,7 +43,8 @@ cluster
 def new_topic(name, partitions=6):
     """A topic with three replicas; where the name is taken, `name-2` or `name-3`."""
     topic, settings = cluster.unused(name), {"num_partitions": partitions, **safe}
-    clients.admin(cluster, client_id="topics").create_topics({topic: settings})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: settings})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -55,7 +58,9 @@ def new_topic(name, partitions=6):
 def burst(topic, frozen, **settings):
     """Send the records while these brokers stand still; the ledger of what became of them."""
     settings = {"linger_ms": 500, "request_timeout_ms": request_timeout_ms, **settings}
-    producer = clients.producer(cluster, client_id=topic, **settings)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id=topic, **quick.producer | settings
+    )
     ledger = Ledger()
     for partition in range(6):  # so that the connections are there before the brokers freeze
         first = producer.send(topic, value=b"first %d" % partition, partition=partition)
@@ -177,7 +182,9 @@ charts.show(ax, f"{title}. Bars: {', '.join(f'{n}: {v}' for n, v in bars.items()
 def six_rides(name, lose, **settings):
     """Six records, each after the answer to the one before; the first or its answer gets lost."""
     topic = new_topic(name, partitions=1)
-    producer = clients.producer(cluster, client_id=topic, **settings)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id=topic, **quick.producer | settings
+    )
     lose("Produce", count=1, client_id=topic)
     for number in range(6):
         producer.send(topic, value=b"ride %d" % number).get(timeout=10)
@@ -202,7 +209,8 @@ import time
 
 from kafka import TopicPartition
 
-admin, place = clients.admin(cluster), TopicPartition(knowing, 0)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+place = TopicPartition(knowing, 0)
 known = admin.describe_producers([place])[place].active_producers[-1]
 stored = cluster.batches(knowing, 0)
 assert list(wire.base_sequence) == [0, 0, 1, 2, 3, 4, 5]  # on the wire: seven
@@ -226,7 +234,7 @@ known
 # changed. Before you run the next cell: how many of them does the broker refuse to write?
 
 # %% tags=["C77"]
-restarted = clients.producer(cluster, client_id=knowing)  # a new producer; the former is closed
+restarted = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 for number in range(6):
     restarted.send(knowing, value=b"ride %d" % number).get(timeout=10)
 ids = {batch.producer_id for batch in cluster.batches(knowing, 0)}
@@ -254,11 +262,11 @@ for setting, value in [
     ("max_in_flight_requests_per_connection", 6),
     ("delivery_timeout_ms", request_timeout_ms),  # shorter than a request may take
 ]:
-    case = f"{setting}={value}"
+    case, own = f"{setting}={value}", quick.producer | {setting: value}
     try:
-        quiet = clients.producer(cluster, client_id="settings", **{setting: value})
+        quiet = KafkaProducer(bootstrap_servers=cluster.address, **own)
         chosen[case] = quiet.config["enable_idempotence"]
-        clients.producer(cluster, "settings", enable_idempotence=True, **{setting: value})
+        KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=True, **own)
     except KafkaConfigurationError as error:
         reasons[case] = str(error)
 assert list(chosen.values()) == [True, False, False, False, False]
@@ -305,17 +313,19 @@ levels = ("read_uncommitted", "read_committed")
 def open_accounts():
     """Empty accounts, their bank, and two readers that have read nothing yet."""
     accounts = new_topic("accounts", partitions=2)
-    patience = {"max_block_ms": 20_000}  # the first transaction makes a topic of Kafka's own
-    bank = clients.producer(cluster, client_id="bank", transactional_id=accounts, **patience)
+    own = {"client_id": "bank", "transactional_id": accounts}
+    own |= {"max_block_ms": 20_000}  # the first transaction makes a topic of Kafka's own
+    bank = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | own)
     bank.init_transactions()
     readers, both = {}, [TopicPartition(accounts, 0), TopicPartition(accounts, 1)]
     for level in levels:
-        settings = {"isolation_level": level, "auto_offset_reset": "earliest"}
-        readers[level] = clients.consumer(cluster, client_id=level, **settings)
+        own = {"isolation_level": level, "auto_offset_reset": "earliest"}
+        readers[level] = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer | own)
         readers[level].assign(both)
     return accounts, bank, readers, both
 
 
+# %%
 def look(then=None):
     """Let both consumers read what they can see, and note when they had, and what comes then."""
     cluster.wait_for_markers()
@@ -354,7 +364,7 @@ look("abort 2")
 bank.abort_transaction()
 open_transfer(3)
 look("coins")
-payer = clients.producer(cluster, client_id="payer")
+payer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 coins = [payer.send(accounts, value=b"coin %d" % n, partition=0).get(10) for n in range(5)]
 look("commit 3")
 stable, logs = readers["read_committed"].end_offsets(places), [cluster.batches(*p) for p in places]
@@ -451,11 +461,15 @@ careful = {"isolation_level": "read_committed", "auto_offset_reset": "earliest"}
 careful |= {"enable_auto_commit": False}  # the transaction commits the place
 
 
-def clerk(client_id):
+def clerk():
     """Bill each order that the group has not seen; the transaction is left open."""
-    writer = clients.producer(cluster, client_id=client_id, transactional_id=shop)
+    writer = KafkaProducer(
+        bootstrap_servers=cluster.address, transactional_id=shop, **quick.producer
+    )
     writer.init_transactions()  # ends what an earlier producer of this name has left open
-    reader = clients.consumer(cluster, orders, client_id=client_id, group_id=shop, **careful)
+    reader = KafkaConsumer(
+        orders, bootstrap_servers=cluster.address, group_id=shop, **quick.consumer | careful
+    )
     read = list(clients.records_until_end(reader))
     writer.begin_transaction()
     for order in read:
@@ -477,7 +491,7 @@ orders, bills = new_topic("orders", partitions=1), new_topic("bills", partitions
 shop, letters = orders, []  # the name of the group and of the producer; what goes by post
 for number in range(20):
     payer.send(orders, value=b"order %02d" % number).get(timeout=10)
-first_clerk, earlier = clerk("clerk 1"), cluster.group(shop).offsets
+first_clerk, earlier = clerk(), cluster.group(shop).offsets
 earlier
 
 # %% [markdown]
@@ -486,7 +500,7 @@ earlier
 # run the next cell: how many bills will a reader of committed records get? How many letters go out?
 
 # %% tags=["B92", "C98"]
-clerk("clerk 2").commit_transaction()
+clerk().commit_transaction()
 cluster.wait_for_markers()
 billed = {level: read_topic(spark, cluster, bills, isolation=level).count() for level in levels}
 assert (earlier, cluster.group(shop).offsets) == ({}, {(orders, 0): 20})
@@ -509,7 +523,12 @@ billed, len(letters)
 
 # %%
 left, short = new_topic("left-open", partitions=1), {"transaction_timeout_ms": 1_000}
-gone = clients.producer(cluster, client_id=left, transactional_id=left, **short)
+gone = KafkaProducer(
+    bootstrap_servers=cluster.address,
+    client_id=left,
+    transactional_id=left,
+    **quick.producer | short,
+)
 gone.init_transactions()
 gone.begin_transaction()
 gone.send(left, value=b"half of something")
@@ -577,7 +596,8 @@ def late_request(name, verify):
     cluster.wait_for_setting(setting, verify)
     topic = new_topic(name, partitions=1)
     hasty = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 1_500}
-    slow = clients.producer(cluster, client_id=topic, transactional_id=topic, **hasty)
+    own = quick.producer | hasty | {"client_id": topic, "transactional_id": topic}
+    slow = KafkaProducer(bootstrap_servers=cluster.address, **own)
     slow.init_transactions()
     slow.begin_transaction()
     cluster.gateway.hold_requests("Produce", count=100, client_id=topic)

@@ -27,11 +27,13 @@ lab = Lab.open("lab00_title", student=student)
 
 # %% tags=["task-1"]
 # Task 1
-from kafkalab import clients
+from kafka import KafkaAdminClient
+
+from kafkalab import quick
 
 # BEGIN SOLUTION
-# STUB: create the topic with clients.admin(lab.cluster)
-admin = clients.admin(lab.cluster)
+# STUB: create the topic with a KafkaAdminClient
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 admin.create_topics({lab.p.topic: {"num_partitions": lab.p.partitions}})
 # END SOLUTION
 

@@ -15,7 +15,9 @@
 records = 20
 
 # %%
-from kafkalab import Cluster, Prediction, charts, clients, read_topic, spark_session
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import Cluster, Prediction, charts, clients, quick, read_topic, spark_session
 
 cluster = Cluster.start("single")
 
@@ -29,9 +31,10 @@ cluster = Cluster.start("single")
 # Before you run the next cell: which offset does the first record of a new topic get?
 
 # %%
-clients.admin(cluster).create_topics({"template-rides": {"num_partitions": 1}})
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+admin.create_topics({"template-rides": {"num_partitions": 1}})
 cluster.wait_for_topic("template-rides")
-producer = clients.producer(cluster)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 receipts = [
     producer.send("template-rides", value=f"ride {number}".encode()).get(timeout=10)
     for number in range(records)
@@ -60,8 +63,12 @@ my_records
 # %%
 counts = []
 for reader in ("first", "second"):
-    consumer = clients.consumer(
-        cluster, "template-rides", client_id=reader, auto_offset_reset="earliest"
+    consumer = KafkaConsumer(
+        "template-rides",
+        bootstrap_servers=cluster.address,
+        client_id=reader,
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
     counts.append(sum(1 for _ in clients.records_until_end(consumer)))
 my_records.against(counts[1])

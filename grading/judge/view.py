@@ -161,17 +161,20 @@ class ClusterView:
 
     def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
         """The consumer that reads logs; kept, since an old one knows the cluster already."""
-        from kafkalab.clients import consumer
+        from kafka import KafkaConsumer
+
+        from kafkalab import quick
 
         if isolation not in self._readers:
-            self._readers[isolation] = consumer(
-                self._cluster,
+            self._readers[isolation] = KafkaConsumer(
+                bootstrap_servers=self._cluster.address,
                 client_id=f"{self._client_id}-{isolation}",
                 group_id=None,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 isolation_level=isolation,
                 fetch_max_wait_ms=20,
+                **quick.consumer,
             )
         return self._readers[isolation]
 

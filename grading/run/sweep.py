@@ -15,21 +15,22 @@ def sweep(cluster: Cluster, tag: str = "") -> list[str]:
 
     Returns what was deleted, once the cluster no longer lists the topics.
     """
-    from kafkalab.clients import admin
+    from kafka import KafkaAdminClient
+
+    from kafkalab import quick
 
     topics = [name for name in cluster.topics() if tag in name]
     groups = [name for name in cluster.groups() if tag in name]
     if not topics and not groups:
         return []
-    client = admin(cluster, client_id="grading-sweep")
-    try:
+    with KafkaAdminClient(
+        bootstrap_servers=cluster.address, client_id="grading-sweep", **quick.admin
+    ) as admin:
         if topics:
-            client.delete_topics(topics, raise_errors=False)
+            admin.delete_topics(topics, raise_errors=False)
         if groups:
             # one with a member that never left stays; no other student's group has its name
-            client.delete_groups(groups)
-    finally:
-        client.close()
+            admin.delete_groups(groups)
     wait_until(
         lambda: not set(topics) & set(cluster.topics()),
         timeout=15,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from grading.run.engine import Run
     from grading.run.kernel import Kernel
 
-WARM_UP = "import grading.lab, kafkalab.cluster, kafkalab.clients"
+WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 NOTHING_DONE = 0.1  # patience of the checks of a task that has no answer
 
 

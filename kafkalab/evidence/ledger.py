@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafkalab import clients
+from kafkalab import clients, quick
 from kafkalab.errors import CourseError
 from kafkalab.evidence.verdict import (
     ACKNOWLEDGED,
@@ -125,15 +125,16 @@ class Ledger:
         Records of open and aborted transactions are in the log too; isolation "read_committed"
         leaves them out.
         """
-        from kafka import TopicPartition
+        from kafka import KafkaConsumer, TopicPartition
 
         identity = identity or _value
         deadline = time.monotonic() + timeout
-        with clients.consumer(
-            cluster,
-            client_id=f"ledger-{id(self)}",
+        with KafkaConsumer(
+            bootstrap_servers=cluster if isinstance(cluster, str) else cluster.address,
+            client_id="ledger",
             auto_offset_reset="earliest",
             isolation_level=isolation,
+            **quick.consumer,
         ) as consumer:
             partitions = wait_until(
                 lambda: consumer.partitions_for_topic(topic),

@@ -49,14 +49,22 @@ def leader_dies_before_the_others_copy(f):
 
     Without it the first records of the burst would, and would lie on their way to the followers.
     """
-    from kafkalab import clients
+    from kafka import KafkaProducer
+
+    from kafkalab import quick
 
     leader, followers = f.p.leader, others(f, f.p.leader)
     mine, topics = led_by(leader), (f.p.led, f.p.copied)
     for topic in (f.p.mark, *topics):
         f.kafka.topic(topic)
         f.cluster.wait_for_isr(topic, 3)
-    marker = clients.producer(f.cluster, client_id="marker", acks=1, enable_idempotence=False)
+    marker = KafkaProducer(
+        bootstrap_servers=f.cluster.address,
+        client_id="marker",
+        acks=1,
+        enable_idempotence=False,
+        **quick.producer,
+    )
     marker.send(f.p.mark, b"known", partition=leader).get(timeout=10)
     for topic in topics:
         f.gateway.delay(1_000, broker=leader, api="Produce", client_id=topic)

@@ -12,13 +12,16 @@ def problems(code: str) -> list[str]:
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("KafkaConsumer('a')", "a bare KafkaConsumer; use clients.consumer(cluster, …)"),
-        ("kafka.KafkaProducer()", "a bare KafkaProducer; use clients.producer(cluster, …)"),
-        ("KafkaAdminClient()", "a bare KafkaAdminClient; use clients.admin(cluster)"),
+        ("KafkaConsumer('a')", "a KafkaConsumer for any cluster; say bootstrap_servers="),
+        ("kafka.KafkaProducer()", "a KafkaProducer for any cluster; say bootstrap_servers="),
+        ("KafkaAdminClient(**quick.admin)", "a KafkaAdminClient for any cluster; say"),
         ("import time\n\ntime.sleep(1)", "a wait for a time; wait for a condition"),
         ("from kafka.admin import NewTopic", "NewTopic"),
         ("admin.create_topics([NewTopic('a', 1, 1)])", "NewTopic"),
-        ("clients.consumer(cluster, value_deserializer=int)", "value_deserializer"),
+        (
+            "KafkaConsumer(bootstrap_servers=cluster.address, value_deserializer=int)",
+            "value_deserializer",
+        ),
         ("from kafkalab import *", "an import of everything"),
         ("while True:\n    poll()", "a loop without an end"),
         ("spark.config('spark.jars.packages', 'x')", "'spark.jars.packages' in a cell"),
@@ -38,7 +41,7 @@ def test_a_chore_is_refused_with_its_line(code: str, what: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "clients.consumer(cluster, 'a')",
+        "KafkaConsumer('a', bootstrap_servers=cluster.address, **quick.consumer)",
         "while True:\n    break",
         "while more():\n    poll()",
         "def until():\n    while True:\n        return 1",

@@ -47,7 +47,7 @@ def test_the_templates_follow_the_rules() -> None:
         ("# ## Try it", f"{PROSE}\n\n# %% [markdown]\n# ## Try it", "101 words"),
         ("cluster.close()", "1\n\n# %%\n" * 30 + "cluster.close()", "code cells"),
         ("records = 20", 'records = 20\n\n# %% tags=["A7"]\n1', "A7 claimed by a cell that"),
-        ("cluster.close()", "KafkaConsumer()\ncluster.close()", "a bare KafkaConsumer"),
+        ("cluster.close()", "KafkaConsumer()\ncluster.close()", "a KafkaConsumer for any cluster"),
     ],
 )
 def test_a_lesson_that_differs_is_found(old: str, new: str, what: str) -> None:

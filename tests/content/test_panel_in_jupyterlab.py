@@ -11,10 +11,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.timeout(300)
 
 CELLS = [
     """
-from kafkalab import Cluster, clients, panel, wait_until
+from kafka import KafkaAdminClient
+from kafkalab import Cluster, panel, quick, wait_until
 cluster = Cluster.start("replicated")
 topic = {"num_partitions": 1, "replication_factor": 3}
-clients.admin(cluster).create_topics({"rides": topic})
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+admin.create_topics({"rides": topic})
 leader = cluster.wait_for_leader("rides", 0)
 """,
     "view = panel.show(cluster)\nview",

@@ -87,9 +87,11 @@ quickstart
 # ReplicationFactor: 3 Configs: retention.ms=3600000`.
 
 # %%
-from kafkalab import clients
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-admin = clients.admin(lab.cluster)
+from kafkalab import clients, quick
+
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 admin.list_topics()
 
 # %% tags=["task-1"]
@@ -137,7 +139,7 @@ def new_topic(name, partitions, copies=3):
 # to offset 1 of partition 4, the seventh pair of `receipts` is `(4, 1)`.
 
 # %%
-producer = clients.producer(lab.cluster)
+producer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
 stations = lab.p.stations
 readings = [(stations[n % len(stations)], n) for n in range(1, lab.p.records + 1)]
 readings[:6]
@@ -246,7 +248,9 @@ from itertools import pairwise
 
 def read_everything(topic):
     """Every record of a topic; ends at the end that it had when we began."""
-    consumer = clients.consumer(lab.cluster, topic, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
+    )
     records = clients.records_until_end(consumer)
     return [(r.partition, r.offset, (r.key or b"").decode(), r.value.decode()) for r in records]
 
@@ -375,14 +379,14 @@ from itertools import islice
 
 def clerk(forms):
     """A new member of the group takes so many forms, commits and leaves."""
-    consumer = clients.consumer(
-        lab.cluster,
+    consumer = KafkaConsumer(
         lab.p.queue_topic,
-        client_id="clerk",
+        bootstrap_servers=lab.cluster.address,
         group_id=lab.p.group,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         consumer_timeout_ms=20_000,  # no form for so long: give up
+        **quick.consumer,
     )
     # islice stops without taking one more, so the position is the one to commit
     done = [int(record.value) for record in islice(consumer, forms)]

@@ -37,14 +37,15 @@ lab
 import json
 import time
 
-from kafka import TopicPartition
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-from kafkalab import Cluster, clients, wait_until
+from kafkalab import Cluster, clients, quick, wait_until
 
-admin = clients.admin(lab.cluster)
-producer = clients.producer(lab.cluster)
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
 
 
+# %%
 def new_topic(name, partitions=2):
     """An empty topic. One that has the name already is deleted first."""
     if name in admin.list_topics():
@@ -56,7 +57,9 @@ def new_topic(name, partitions=2):
 
 def everything(topic):
     """All records of a topic."""
-    reader = clients.consumer(lab.cluster, topic, client_id="all", auto_offset_reset="earliest")
+    reader = KafkaConsumer(
+        topic, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
+    )
     return list(clients.records_until_end(reader))
 
 
@@ -85,15 +88,13 @@ listener = logging.Handler()
 listener.emit = lambda line: complaints.append(line.getMessage())
 logger = logging.getLogger("kafka")
 logger.addHandler(listener)
-logger.setLevel(logging.ERROR)
 
 other = Cluster.start("replicated", settings={"auto.create.topics.enable": "true"})
 assert "test1" not in other.topics()
-writer = clients.producer(other, client_id="first", max_block_ms=20_000)
+writer = KafkaProducer(bootstrap_servers=other.address, **quick.producer | {"max_block_ms": 20_000})
 first = writer.send("test1", b"hello").get(timeout=10)
 
 logger.removeHandler(listener)
-logger.setLevel(logging.CRITICAL)
 assert any("test1 not found" in complaint for complaint in complaints)
 assert first.offset == 0, "the complaint was over within a second, and the record is stored"
 other.topic("test1")
@@ -197,7 +198,9 @@ len(flowers), flowers[0]
 # %% tags=["demo", "Q11"]
 from kafka import JsonSerializer
 
-wrapped = clients.producer(lab.cluster, client_id="wrapped", value_serializer=JsonSerializer())
+wrapped = KafkaProducer(
+    bootstrap_servers=lab.cluster.address, value_serializer=JsonSerializer(), **quick.producer
+)
 mistakes = {
     "text instead of bytes": lambda: producer.send(lab.p.probe_topic, "[5.1, 3.5]"),
     "a set, which JSON has not": lambda: json.dumps({5.1, 3.5}),
@@ -299,8 +302,8 @@ lab.check(2)
 # STUB: write read_flowers and call it three times
 def read_flowers(places, idle, name):
     """The records of these partitions, until none has come for `idle` seconds."""
-    wait = int(1000 * idle)
-    consumer = clients.consumer(lab.cluster, client_id=name, consumer_timeout_ms=wait)
+    own = {"client_id": name, "consumer_timeout_ms": int(1000 * idle)}
+    consumer = KafkaConsumer(bootstrap_servers=lab.cluster.address, **quick.consumer | own)
     consumer.assign([TopicPartition(*place) for place in places])
     consumer.seek_to_beginning()
     found = []
@@ -655,14 +658,13 @@ from kafka.errors import IllegalStateError
 
 topics = [lab.p.pair_topic, lab.p.lone_topic]
 there = [TopicPartition(topic, number) for topic in topics for number in (0, 1)]
-ways = {"client_id": "ways", "consumer_timeout_ms": int(1000 * late)}
+ways = quick.consumer | {"consumer_timeout_ms": int(1000 * late)}
 
 
 def refusal(mistake):
     """What a consumer says that has subscribed already."""
-    confused = clients.consumer(lab.cluster, *topics, **ways)
     try:
-        mistake(confused)
+        mistake(KafkaConsumer(*topics, bootstrap_servers=lab.cluster.address, **ways))
     except (ValueError, IllegalStateError) as error:
         return type(error)
 
@@ -670,10 +672,12 @@ def refusal(mistake):
 assert refusal(lambda consumer: consumer.seek_to_beginning()) is ValueError
 assert refusal(lambda consumer: consumer.assign(there)) is IllegalStateError
 
-assigned = clients.consumer(lab.cluster, **ways)
+assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
 assigned.assign(there)
 assert len(list(assigned)) == 0, "without a seek it begins at the end"
-subscribed = clients.consumer(lab.cluster, *topics, auto_offset_reset="earliest", **ways)
+subscribed = KafkaConsumer(
+    *topics, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **ways
+)
 assert len(list(subscribed)) == 150
 
 # %% [markdown]
@@ -704,14 +708,14 @@ assert len(list(subscribed)) == 150
 # BEGIN SOLUTION
 # STUB: try four settings and keep what you saw
 def polled(**setting):
-    reader = clients.consumer(lab.cluster, lab.p.pair_topic, client_id="try", **setting)
+    reader = KafkaConsumer(lab.p.pair_topic, bootstrap_servers=lab.cluster.address, **setting)
     return sum(map(len, reader.poll(timeout_ms=3000).values()))
 
 
 def sent(**setting):
-    writer, began = clients.producer(lab.cluster, client_id="try", **setting), time.monotonic()
-    answer = writer.send(lab.p.probe_topic, b"flower", partition=0).get(timeout=10)
-    return answer.offset, round(1000 * (time.monotonic() - began))
+    writer = KafkaProducer(bootstrap_servers=lab.cluster.address, **setting)
+    promise, began = writer.send(lab.p.probe_topic, b"flower", partition=0), time.monotonic()
+    return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 
 acks = [[n, sent(acks=n, enable_idempotence=False)[0]] for n in (1, "all", 0)]

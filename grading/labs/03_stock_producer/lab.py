@@ -43,13 +43,12 @@ lab
 # %% tags=["A153"]
 import os
 
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 
-from kafkalab import Prediction, charts, clients, read_topic, spark_session, wait_until
-from kafkalab.lessons.producers import metering
+from kafkalab import Prediction, charts, clients, quick, read_topic, spark_session, wait_until
 
-admin = clients.admin(lab.cluster)
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 every = [ConfigResource("BROKER", str(broker)) for broker in lab.cluster.brokers]
 found = admin.describe_configs(every, config_filter="all")["broker"]
 asked = ("auto.create.topics.enable", "min.insync.replicas", "replica.lag.time.max.ms")
@@ -274,7 +273,7 @@ admin.create_topics(
 )
 lab.cluster.wait_for_topic(lab.p.counted_topic)
 # without a serializer a value has to be bytes already
-plain = clients.producer(lab.cluster, client_id="counted", linger_ms=0)
+plain = KafkaProducer(bootstrap_servers=lab.cluster.address, linger_ms=0, **quick.producer)
 counting = CountingProducer(plain)
 for number in range(lab.p.good):
     counting.send(lab.p.counted_topic, value=str(number).encode())
@@ -328,13 +327,18 @@ def settings(important):
 
 
 # %%
+from kafkalab import metering
+
+
 def report(producer, stop, say):
     """Each second, until `stop` is set, say what the producer has measured."""
     while not stop.wait(1):
         say(metering.numbers(producer))
 
 
-shared = clients.producer(lab.cluster, client_id="trader", **settings(lab.p.important))
+shared = KafkaProducer(
+    bootstrap_servers=lab.cluster.address, **quick.producer | settings(lab.p.important)
+)
 {name: shared.config[name] for name in ("acks", "retries", "delivery_timeout_ms", "linger_ms")}
 
 # %% tags=["check-5"]
@@ -471,8 +475,9 @@ lines[-3:], len(ended), prices_tried, trading.acknowledged, trading.failed
 
 # %%
 complaints, gone = [], threading.Event()
-short = clients.producer(
-    lab.cluster, client_id="short", **{**settings(lab.p.important), "max_block_ms": 300}
+short = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    **quick.producer | settings(lab.p.important) | {"max_block_ms": 300},
 )
 hopeless = ThreadPoolExecutor(1).submit(
     trade, short, lab.p.missing_topic, lab.p.stocks[0], gone, complaints.append
@@ -592,8 +597,13 @@ needs_all = {"num_partitions": 1, "replication_factor": 3, "configs": {"min.insy
 admin.create_topics({strict: needs_all})
 lab.cluster.wait_for_topic(strict)
 lab.cluster.wait_for_isr(strict, 3)
-patient = clients.producer(lab.cluster, client_id="patient", delivery_timeout_ms=60_000)
-twice = clients.producer(lab.cluster, client_id="twice", delivery_timeout_ms=60_000, **old_advice)
+patient = KafkaProducer(
+    bootstrap_servers=lab.cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
+)
+twice = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    **quick.producer | {"delivery_timeout_ms": 60_000} | old_advice,
+)
 assert {name: twice.config[name] for name in old_advice} == old_advice
 logbook, log.handlers = Logbook(), [BufferingHandler(capacity=1_000)]
 logged = InterceptingProducer(patient, logbook)
@@ -614,7 +624,9 @@ again = patient.metrics()["producer-metrics"]["record-retry-rate"]
 lab.cluster.restart(leader)
 logged.flush(timeout=60)
 
-reader = clients.consumer(lab.cluster, strict, auto_offset_reset="earliest")
+reader = KafkaConsumer(
+    strict, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 arrived = [record.value for record in clients.records_until_end(reader)]
 arrived.remove(b"before")  # what is left: all 200, once each, in their order
 assert (waiting, again > 0, arrived) == (100, True, [b"%d" % number for number in range(200)])
@@ -692,10 +704,11 @@ END = """
 if __name__ == "__main__":
     import json
     import sys
-    from kafkalab import clients
+    from kafka import KafkaProducer
+    from kafkalab import quick
     address, topic, stocks, important = json.loads(sys.argv[1])
     own = {**settings(important), "linger_ms": 500}  # so that the buffer is never empty
-    producer = CountingProducer(clients.producer(address, client_id="program", **own))
+    producer = CountingProducer(KafkaProducer(bootstrap_servers=address, **quick.producer | own))
     status = run(producer, topic, stocks)
     print(json.dumps([producer.sent, producer.acknowledged, producer.failed]))
     sys.exit(status)
@@ -761,7 +774,9 @@ def at_work(*workers):
     """The workers with one producer, as soon as prices arrive; their futures; their `stop`."""
     stop, threads = threading.Event(), ThreadPoolExecutor(len(workers))
     own = {**settings(lab.p.important), "linger_ms": 200}
-    producer = CountingProducer(clients.producer(lab.cluster, client_id="ends", **own))
+    producer = CountingProducer(
+        KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer | own)
+    )
     jobs = [
         threads.submit(worker, producer, f"{lab.p.topic}-ends", stock, stop, print)
         for worker, stock in zip(workers, lab.p.stocks, strict=False)
@@ -820,12 +835,13 @@ copy_topic = f"{lab.p.program_topic}-copy"
 COPY = """
 import os, sys
 from pathlib import Path
-from kafkalab import clients
+from kafka import KafkaProducer
+from kafkalab import quick
 address, topic, crash_at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 checkpoint = Path("checkpoint")
 done = int(checkpoint.read_text()) if checkpoint.exists() else 0
 print(done, flush=True)
-producer = clients.producer(address, client_id="copy", linger_ms=5_000)
+producer = KafkaProducer(bootstrap_servers=address, linger_ms=5_000, **quick.producer)
 for number in range(done + 1, 1001):
     producer.send(topic, value=b"%d" % number)
     if number == crash_at:
@@ -850,7 +866,12 @@ remove(copy_topic)
 admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
 lab.cluster.wait_for_topic(copy_topic)
 crashed, resumed = copy(550), copy(0)
-copied = clients.consumer(lab.cluster, copy_topic, auto_offset_reset="earliest")
+copied = KafkaConsumer(
+    copy_topic,
+    bootstrap_servers=lab.cluster.address,
+    auto_offset_reset="earliest",
+    **quick.consumer,
+)
 numbers = [int(record.value) for record in clients.records_until_end(copied)]
 assert crashed == (1, 0)
 assert resumed == (0, 500), "the 50 lines behind the checkpoint were in the buffer"
@@ -859,7 +880,8 @@ assert set(numbers) == set(range(1, 1001)), "no line is missing"
 remove(copy_topic)
 admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
 lab.cluster.wait_for_topic(copy_topic)
-fresh = clients.producer(lab.cluster, client_id="fresh").send(copy_topic, value=b"first")
+afterwards = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
+fresh = afterwards.send(copy_topic, value=b"first")
 assert fresh.get(timeout=10).offset == 0, "a new topic with an old name"
 len(numbers), fresh.value
 

@@ -38,25 +38,28 @@ lab
 # same.
 
 # %% tags=["demo", "A70", "A72", "R9", "R10"]
-from kafkalab import clients
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-addresses = lab.cluster.addresses
+from kafkalab import clients, quick
+
+addresses, begin = lab.cluster.addresses, quick.consumer | {"auto_offset_reset": "earliest"}
 assert sorted(addresses) == [0, 1, 2]
 assert len(set(addresses.values())) == 3
 shape = {"num_partitions": 3, "replication_factor": 3}
-clients.admin(lab.cluster).create_topics({lab.p.events_topic: shape})
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
+admin.create_topics({lab.p.events_topic: shape})
 lab.cluster.wait_for_topic(lab.p.events_topic)
 lab.cluster.wait_for_isr(lab.p.events_topic, 3)
 assert {one.leader for one in lab.cluster.topic(lab.p.events_topic).partitions} == {0, 1, 2}
 
-knows_two = clients.producer(f"{addresses[0]},{addresses[1]}", client_id="knows-two")
+knows_two = KafkaProducer(bootstrap_servers=f"{addresses[0]},{addresses[1]}", **quick.producer)
 for number in range(300):
     knows_two.send(lab.p.events_topic, value=b"%d" % number, partition=number % 3)
 knows_two.flush()  # acknowledged by all in-sync replicas, so each has its folder
 folders = {lab.cluster.segments(lab.p.events_topic, 0, b)[0].path.parent for b in addresses}
 assert len(folders) == 3
 for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
-    reader = clients.consumer(known, lab.p.events_topic, auto_offset_reset="earliest")
+    reader = KafkaConsumer(lab.p.events_topic, bootstrap_servers=known, **begin)
     numbers = [(r.partition, int(r.value)) for r in clients.records_until_end(reader)]
     assert sorted(number for _, number in numbers) == list(range(300))
     assert all([n for q, n in numbers if q == p] == [*range(p, 300, 3)] for p in range(3))
@@ -78,15 +81,17 @@ stages = []  # (stage, member, value): Spark counts them at the end
 
 def hear(stage, member):
     """What an independent consumer finds in the topic, from its beginning."""
-    reader = clients.consumer(
-        lab.cluster, lab.p.greetings_topic, client_id=member, auto_offset_reset="earliest"
+    reader = KafkaConsumer(
+        lab.p.greetings_topic,
+        bootstrap_servers=lab.cluster.address,
+        **begin | {"client_id": member},
     )
     found = [record.value.decode() for record in clients.records_until_end(reader)]
     stages.extend((stage, member, value) for value in found)
     return found
 
 
-clients.admin(lab.cluster).create_topics({lab.p.greetings_topic: shape})
+admin.create_topics({lab.p.greetings_topic: shape})
 lab.cluster.wait_for_topic(lab.p.greetings_topic)
 for number in range(1, 5):
     knows_two.send(lab.p.greetings_topic, value=b"greeting %d" % number).get(timeout=10)
@@ -129,7 +134,7 @@ from kafkalab import clients
 
 # BEGIN SOLUTION
 # STUB: create the topic lab.p.topic, describe it, count its leaders
-admin = clients.admin(lab.cluster)
+admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 if lab.p.topic not in lab.cluster.topics():
     copies = dict(enumerate(lab.p.replicas))
     settings = {"min.insync.replicas": "2"}
@@ -154,7 +159,6 @@ lab.check(1)
 # %%
 from itertools import islice
 
-admin = clients.admin(lab.cluster)
 admin.create_topics(
     {
         lab.p.queue_topic: {"num_partitions": 1, "replication_factor": 3},
@@ -165,15 +169,18 @@ admin.create_topics(
 lab.cluster.wait_for_topic(lab.p.queue_topic)
 lab.cluster.wait_for_topic(lab.p.lone_topic)
 for topic, count in ((lab.p.queue_topic, lab.p.queue), (lab.p.lone_topic, lab.p.lone)):
-    producer = clients.producer(lab.cluster)
+    producer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
     for number in range(lab.cluster.topic(topic).records + 1, count + 1):
         producer.send(topic, value=b"%d" % number)
     producer.flush(timeout=20)
 
 # %%
 reading = {"group_id": lab.p.group, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
-first_clerk = clients.consumer(
-    lab.cluster, lab.p.queue_topic, client_id="first-clerk", consumer_timeout_ms=20_000, **reading
+first_clerk = KafkaConsumer(
+    lab.p.queue_topic,
+    bootstrap_servers=lab.cluster.address,
+    consumer_timeout_ms=20_000,
+    **quick.consumer | reading,
 )
 done = [int(record.value) for record in islice(first_clerk, lab.p.first)]
 first_clerk.commit()
@@ -260,7 +267,7 @@ lab.check(3)
 # Task 4
 # BEGIN SOLUTION
 # STUB: send the numbers, then let the group read on
-producer = clients.producer(lab.cluster, acks="all")
+producer = KafkaProducer(bootstrap_servers=lab.cluster.address, acks="all", **quick.producer)
 futures = [
     producer.send(lab.p.topic, value=b"%d" % number, partition=number % 13)
     for number in range(1, lab.p.records + 1)
@@ -268,8 +275,11 @@ futures = [
 metadata = [future.get(timeout=20) for future in futures]
 receipts = [(one.partition, one.offset) for one in metadata]
 
-second_clerk = clients.consumer(
-    lab.cluster, lab.p.queue_topic, client_id="second-clerk", consumer_timeout_ms=20_000, **reading
+second_clerk = KafkaConsumer(
+    lab.p.queue_topic,
+    bootstrap_servers=lab.cluster.address,
+    consumer_timeout_ms=20_000,
+    **quick.consumer | reading,
 )
 rest = lab.p.queue - lab.p.first
 second_half = [int(record.value) for record in islice(second_clerk, rest)]
@@ -305,14 +315,20 @@ from kafka import TopicPartition
 # BEGIN SOLUTION
 # STUB: look at the lone topic, stop the second broker, keep the refusal
 lone_leader = describe(lab.p.lone_topic)[0]["leader"]
-reader = clients.consumer(lab.cluster, client_id="lone", auto_offset_reset="earliest")
+reader = KafkaConsumer(
+    bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
 reader.assign([TopicPartition(lab.p.lone_topic, 0)])
 lone_read = sum(len(records) for records in reader.poll(timeout_ms=2_000).values())
 
 lab.cluster.stop(lab.p.second)
 lab.cluster.wait_for_isr(lab.p.topic, 1)
-hasty = clients.producer(
-    lab.cluster, client_id="hasty", acks="all", retries=0, enable_idempotence=False
+hasty = KafkaProducer(
+    bootstrap_servers=lab.cluster.address,
+    acks="all",
+    retries=0,
+    enable_idempotence=False,
+    **quick.producer,
 )
 try:
     hasty.send(lab.p.topic, value=b"refused", partition=0).get(timeout=20)
@@ -390,7 +406,7 @@ for broker in (lab.p.second, lab.p.lost):
 lab.cluster.wait_for_isr(lab.p.topic, 3)
 leads = led_by(lab.p.lost, lab.p.topic)
 
-clients.admin(lab.cluster).elect_leaders(0, [lab.p.topic])
+admin.elect_leaders(0, [lab.p.topic])
 first_of_list = [brokers[0] for brokers in lab.p.replicas].count(lab.p.lost)
 wait_until(
     lambda: led_by(lab.p.lost, lab.p.topic) == first_of_list, timeout=15, what="the election"
@@ -398,8 +414,11 @@ wait_until(
 leads_again = led_by(lab.p.lost, lab.p.topic)
 
 lab.cluster.wait_for_leader(lab.p.lone_topic, 0)
-reader = clients.consumer(
-    lab.cluster, lab.p.lone_topic, client_id="lone", auto_offset_reset="earliest"
+reader = KafkaConsumer(
+    lab.p.lone_topic,
+    bootstrap_servers=lab.cluster.address,
+    auto_offset_reset="earliest",
+    **quick.consumer,
 )
 lone_again = sum(1 for _ in clients.records_until_end(reader))
 # END SOLUTION
@@ -438,7 +457,7 @@ import time
 from threading import Thread
 
 lab.cluster.mend()  # a broker that an earlier try left dead
-admin, names = clients.admin(lab.cluster), list(lab.p.delay_topics.values())
+names = list(lab.p.delay_topics.values())
 admin.delete_topics(names, raise_errors=False)
 wait_until(lambda: not {*names} & {*lab.cluster.topics()}, timeout=15, what="the topics to go")
 admin.create_topics({name: {"num_partitions": 1, "replication_factor": 3} for name in names})
@@ -450,7 +469,7 @@ def whole_again(topic, broker):
     """Start the broker again, wait until its copy is in sync, and let it lead as before."""
     lab.cluster.restart(broker)
     lab.cluster.wait_for_isr(topic, 3)
-    clients.admin(lab.cluster).elect_leaders(0, [topic], raise_errors=False)
+    admin.elect_leaders(0, [topic], raise_errors=False)
 
 
 # %% tags=["task-7"]
@@ -459,7 +478,9 @@ def whole_again(topic, broker):
 # STUB: write slowest, then measure stop and kill
 def slowest(topic, fault):
     """Milliseconds that the slowest of the records needed."""
-    producer = clients.producer(lab.cluster, delivery_timeout_ms=60_000)
+    producer = KafkaProducer(
+        bootstrap_servers=lab.cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
+    )
     leader = describe(topic)[0]["leader"]
     strike = Thread(target=fault, args=(leader,))
     waits, left = [], 50
@@ -494,7 +515,7 @@ lab.check(7)
 
 # %% tags=["demo"]
 lab.cluster.wait_for_isr(lab.p.topic, 3)
-clients.admin(lab.cluster).elect_leaders(0, [lab.p.topic], raise_errors=False)
+admin.elect_leaders(0, [lab.p.topic], raise_errors=False)
 wait_until(
     lambda: all(p.leader == p.replicas[0] for p in lab.cluster.topic(lab.p.topic).partitions),
     timeout=15,

@@ -43,12 +43,13 @@ lab
 from contextlib import suppress
 from pathlib import Path
 
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 
 from delivery import Entry, Run, compare, difference, workers
 from delivery.payload import path_of, write
 from delivery.sayings import saying
-from kafkalab import Prediction, clients, spark_session, wait_until
+from kafkalab import Prediction, clients, quick, spark_session, wait_until
 
 spark = spark_session("lab05")
 assert len(lab.cluster.brokers) == 3
@@ -65,13 +66,13 @@ lab.cluster
 # %% tags=["C45"]
 def new_topic(name, copies, minimum=1):
     """An empty topic of six partitions. One that has the name already is deleted first."""
-    admin = clients.admin(lab.cluster)
-    if name in admin.list_topics():
-        admin.delete_topics([name])
-        wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
     places = {n: [(n + copy) % 3 for copy in range(copies)] for n in range(6)}
     settings = {"min.insync.replicas": str(minimum)}
-    admin.create_topics({name: {"assignments": places, "configs": settings}})
+    with KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin) as admin:
+        if name in admin.list_topics():
+            admin.delete_topics([name])
+            wait_until(lambda: name not in admin.list_topics(), timeout=15, what=f"{name} to go")
+        admin.create_topics({name: {"assignments": places, "configs": settings}})
     lab.cluster.wait_for_topic(name)
     return lab.cluster.topic(name)
 
@@ -101,7 +102,9 @@ def record_of(topic, partitions, number):
 def opened(topic, **settings):
     """The producer for a topic."""
     chosen = {"delivery_timeout_ms": 40_000, **settings}
-    return clients.producer(lab.cluster, client_id=topic, **chosen)
+    return KafkaProducer(
+        bootstrap_servers=lab.cluster.address, client_id=topic, **quick.producer | chosen
+    )
 
 
 # %%
@@ -133,8 +136,11 @@ def read_all(topic):
     """Read a topic to its end; how many records."""
     for number in range(6):
         lab.cluster.wait_for_leader(topic, number, timeout=40)
-    reader = clients.consumer(
-        lab.cluster, topic, client_id=f"read-{topic}", auto_offset_reset="earliest"
+    reader = KafkaConsumer(
+        topic,
+        bootstrap_servers=lab.cluster.address,
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
     found = [
         Entry.of(r.topic, r.partition, r.key, r.value)
@@ -395,7 +401,8 @@ lab.check(3)
 
 # %%
 new_topic(lab.p.tight, copies=2, minimum=2)
-_ = clients.admin(lab.cluster).delete_topics([lab.p.sturdy], raise_errors=False)
+with KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin) as admin:
+    admin.delete_topics([lab.p.sturdy], raise_errors=False)
 
 # %% tags=["task-4", "C60", "C69"]
 # Task 4

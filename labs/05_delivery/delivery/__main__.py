@@ -135,11 +135,14 @@ def control(
     bootstrap: Annotated[str | None, typer.Option()] = None,
 ) -> None:
     """Send a control record: the consumer that reads it ends, crashes or waits."""
+    from kafka import KafkaProducer
+
     from delivery.settings import brokers
-    from kafkalab import clients
+    from kafkalab import quick
 
     address = brokers(Options(topic=topic, bootstrap=bootstrap))
-    sent = clients.producer(address).send(topic, word.encode()).get(timeout=10)
+    producer = KafkaProducer(bootstrap_servers=address, **quick.producer)
+    sent = producer.send(topic, word.encode()).get(timeout=10)
     typer.echo(f"{word} is record {sent.offset} of {topic} {sent.partition}")
 
 

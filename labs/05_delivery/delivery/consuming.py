@@ -18,7 +18,6 @@ from delivery import settings
 from delivery.options import ConsumerOptions
 from delivery.output import Say, Warnings, pause
 from delivery.payload import Entry, PayloadLog, path_of
-from kafkalab import joining
 
 QUIT, CRASH, WAIT = b"quit", b"crash", b"wait"
 ENDED_ITSELF = 17
@@ -66,7 +65,6 @@ class Consumption:
         self._say(f"opens {path}")
         chosen = settings.for_consumer(options)
         self._consumer = KafkaConsumer(bootstrap_servers=settings.brokers(options), **chosen)
-        joining.finish_what_was_begun(self._consumer)
         self._say.settings("consumer settings in force", self._consumer.config)
         self._mode, switched_off = settings.committing(options)
         for line in switched_off:

@@ -19,7 +19,6 @@ from delivery.options import ProducerOptions
 from delivery.output import Say, Warnings, pause
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.sayings import saying
-from kafkalab import sending
 from kafkalab.errors import CourseError
 
 SOME_FAILED = 3
@@ -33,7 +32,6 @@ def produce(options: ProducerOptions) -> int:
     outcome = Outcome(options, say)
     chosen = settings.for_producer(options)
     producer = KafkaProducer(bootstrap_servers=settings.brokers(options), **chosen)
-    sending.like_java(producer)
     # kafka-python keeps "all" as the number that goes over the wire.
     say.settings("producer settings in force", producer.config | {"acks": chosen["acks"]})
     on, why = settings.idempotence(options)

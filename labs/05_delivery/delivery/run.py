@@ -14,9 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from kafka import KafkaProducer
+
 from delivery import payload, programs
 from delivery.programs import Program
-from kafkalab import clients
+from kafkalab import quick
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -66,8 +68,8 @@ class Run:
 
     def send_control(self, word: str, partition: int | None = None) -> None:
         """A record that the consumer which reads it obeys: `quit`, `crash` or `wait`."""
-        producer = clients.producer(self.cluster, client_id="control")
-        producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
+        with KafkaProducer(bootstrap_servers=self.cluster.address, **quick.producer) as producer:
+            producer.send(self.topic, word.encode(), partition=partition).get(timeout=10)
 
     def wait_until_read(self, timeout: float = 60) -> None:
         """Until the consumers of this run own every partition and have read all that is there now.

@@ -28,7 +28,6 @@ from delivery.output import pause
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.programs import Program
 from delivery.run import Run
-from kafkalab import joining, sending
 
 SETTINGS = {
     "auto_offset_reset": "earliest",
@@ -100,7 +99,6 @@ def work(source: str, job: dict[str, Any]) -> None:
     told = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), told.set()), daemon=True).start()
     producer = KafkaProducer(bootstrap_servers=job["bootstrap"], acks="all")
-    sending.like_java(producer)
     log = PayloadLog(path_of(job["directory"], "consumer", job["number"]), truncate=True)
 
     def process(record: ConsumerRecord) -> None:
@@ -111,7 +109,6 @@ def work(source: str, job: dict[str, Any]) -> None:
         pause(job["pause_ms"])
 
     consumer = KafkaConsumer(job["topic"], bootstrap_servers=job["bootstrap"], **job["settings"])
-    joining.finish_what_was_begun(consumer)
     names[job["loop"]](consumer, process, lambda: not told.is_set(), *job["arguments"])
     consumer.close()
 

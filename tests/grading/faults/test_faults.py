@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from kafka import KafkaAdminClient, KafkaProducer
 
 from grading.define import definition
 from grading.define.seed import Parameters
@@ -22,7 +23,7 @@ from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.keep.evidence import Evidence
 from grading.run.attempt import Attempt, Job
-from kafkalab import clients
+from kafkalab import quick
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -162,11 +163,13 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.cluster.cut(0, nodes=False)
 
     with Cluster.start("replicated", gateway=True) as cluster:
-        clients.admin(cluster).create_topics({"t": {"num_partitions": 3, "replication_factor": 3}})
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+            {"t": {"num_partitions": 3, "replication_factor": 3}}
+        )
         cluster.wait_for_topic("t")
         injection = injection_of(rough, cluster.slot.record, Parameters(), os.getpid())
         injection.begin()
-        producer = clients.producer(cluster)
+        producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
         for number in range(5):
             producer.send("t", b"r", partition=number % 3).get(timeout=10)
         # The fault may come before the answer: it looks at the disk of the leader alone.
@@ -177,7 +180,7 @@ def test_brokers_and_the_network_break_and_are_mended():
         assert done.is_reached, done
         cluster.wait_for_brokers(timeout=10)
         assert {cluster.state(broker) for broker in cluster.brokers} == {"running"}
-        producer = clients.producer(cluster)
+        producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
         assert producer.send("t", b"r", partition=0).get(timeout=10).offset >= 2
 
 

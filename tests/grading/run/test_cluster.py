@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from grading import lab as lab_module
@@ -15,7 +16,7 @@ from grading.judge.visible import Doors
 from grading.lab import Lab, OwnNotebook
 from grading.run.lease import Lease, put_in_order
 from grading.run.sweep import sweep
-from kafkalab import clients
+from kafkalab import clients, quick
 from kafkalab.cluster.cluster import Cluster
 
 pytestmark = pytest.mark.cluster
@@ -31,7 +32,9 @@ def cluster():
 def topic(cluster, request):
     """A topic of the test's own, with three partitions."""
     name = f"t-{abs(hash(request.node.name)) % 10**8}"
-    clients.admin(cluster).create_topics({name: {"num_partitions": 3, "replication_factor": 3}})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {name: {"num_partitions": 3, "replication_factor": 3}}
+    )
     cluster.wait_for_topic(name)
     yield name
     sweep(cluster, name)
@@ -43,7 +46,7 @@ def view(cluster):
 
 
 def send(cluster, topic, values, **settings):
-    producer = clients.producer(cluster, **settings)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | settings)
     for value in values:
         producer.send(topic, key=value[:1].encode(), value=value.encode()).get(timeout=10)
 
@@ -70,8 +73,11 @@ def test_a_log_is_read_once_until_the_notebook_goes_on(cluster, topic, view):
 
 
 def test_an_aborted_record_is_there_for_those_who_do_not_ask(cluster, topic, view):
-    producer = clients.producer(
-        cluster, client_id="tx", transactional_id=f"tx-{topic}", max_block_ms=20_000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="tx",
+        transactional_id=f"tx-{topic}",
+        **quick.producer | {"max_block_ms": 20_000},
     )
     producer.init_transactions()  # the first one makes a topic of Kafka's own
     for value, end in (
@@ -98,8 +104,13 @@ def test_what_is_not_there_ends_a_check_and_names_what_is(topic, view):
 
 def test_a_group_is_seen_with_its_offsets(cluster, topic, view):
     send(cluster, topic, ["a", "b", "c"])
-    reader = clients.consumer(
-        cluster, topic, client_id="member", group_id=f"g-{topic}", auto_offset_reset="earliest"
+    reader = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.address,
+        client_id="member",
+        group_id=f"g-{topic}",
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
     assert len(list(clients.records_until_end(reader))) == 3
     reader.commit()
@@ -126,11 +137,16 @@ def test_a_nearly_right_state_fails_with_the_difference(cluster, topic, view):
 
 
 def test_a_sweep_takes_what_has_the_tag_and_nothing_else(cluster):
-    admin = clients.admin(cluster)
+    admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
     mine, other = Draw("me"), Draw("you")
     shape = {"num_partitions": 1, "replication_factor": 1}
     admin.create_topics({mine.name("a"): shape, mine.name("b"): shape, other.name("a"): shape})
-    reader = clients.consumer(cluster, mine.name("a"), group_id=mine.name("group"))
+    reader = KafkaConsumer(
+        mine.name("a"),
+        bootstrap_servers=cluster.address,
+        group_id=mine.name("group"),
+        **quick.consumer,
+    )
     reader.poll(timeout_ms=500)
     reader.close()
     for name in (mine.name("a"), mine.name("b"), other.name("a")):
@@ -163,7 +179,9 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         path = lease.take()
         first = lease.cluster
         assert first.broker_configs(0)["log.retention.ms"].value == "777000"
-        clients.admin(first).create_topics(["left-over"])
+        KafkaAdminClient(bootstrap_servers=first.address, **quick.admin).create_topics(
+            ["left-over"]
+        )
         first.wait_for_topic("left-over")
         lease.give_back()
         assert lease.take() == path
@@ -172,7 +190,9 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         lease.take()
         assert lease.cluster is not first
         change = ConfigResource(ConfigResourceType.BROKER, "0", {"log.retention.ms": "1"})
-        clients.admin(lease.cluster).alter_configs([change])
+        KafkaAdminClient(bootstrap_servers=lease.cluster.address, **quick.admin).alter_configs(
+            [change]
+        )
         lease.cluster.wait_for_setting("log.retention.ms", "1")
         lease.give_back()
         assert lease.cluster is None, "the next student would have it too"

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.protocol.metadata import MetadataResponse
 
-from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients, wait_until
+from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients, quick, wait_until
 from kafkalab.cluster.glance import Glance
 from kafkalab.cluster.views import QuorumView
 
@@ -69,7 +69,9 @@ def create(cluster: Cluster, partitions: int = 3, **configs: str) -> str:
         "replication_factor": len(cluster.brokers),
         "configs": {key.replace("_", "."): value for key, value in configs.items()},
     }
-    clients.admin(cluster).create_topics({name: settings})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {name: settings}
+    )
     cluster.wait_for_topic(name)
     return name
 
@@ -78,7 +80,7 @@ def fill(
     cluster: Cluster, topic: str, count: int = 30, padding: int = 0, **settings: object
 ) -> KafkaProducer:
     """Records 0, 1, 2, …, in turn on the partitions 0, 1, 2."""
-    producer = clients.producer(cluster, **settings)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | settings)
     sent = [
         producer.send(topic, str(number).encode() + b" " * padding, partition=number % 3)
         for number in range(count)
@@ -89,7 +91,9 @@ def fill(
 
 
 def read(cluster: Cluster, topic: str) -> list[bytes]:
-    consumer = clients.consumer(cluster, topic, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+    )
     return [record.value for record in clients.records_until_end(consumer, timeout=15)]
 
 
@@ -124,10 +128,13 @@ def test_records_go_in_and_come_out(cluster: Cluster, topic: str) -> None:
 
 
 def test_every_broker_knows_the_partitions_that_were_added(cluster: Cluster, topic: str) -> None:
-    clients.admin(cluster).create_partitions({topic: 5})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_partitions({topic: 5})
     cluster.wait_for_topic(topic, partitions=5)
     for address in cluster.addresses.values():
-        assert len(clients.producer(address).partitions_for(topic)) == 5
+        assert (
+            len(KafkaProducer(bootstrap_servers=address, **quick.producer).partitions_for(topic))
+            == 5
+        )
 
 
 def test_the_leaders_of_a_topic_that_was_waited_for_act_as_such(cluster: Cluster) -> None:
@@ -143,7 +150,7 @@ def test_a_profile_that_does_not_exist_is_refused(engine: str) -> None:
 
 def test_running_the_cell_again_starts_a_fresh_cluster(engine: str) -> None:
     first = Cluster.start("single", engine=engine, timeout=120)
-    clients.admin(first).create_topics(["old"])
+    KafkaAdminClient(bootstrap_servers=first.address, **quick.admin).create_topics(["old"])
     with Cluster.start("single", engine=engine, timeout=120) as second:
         assert second.topics() == []
         with pytest.raises(CourseError, match="cluster is closed"):
@@ -210,7 +217,9 @@ def test_an_unknown_topic_is_an_error_that_lists_the_known(cluster: Cluster, top
 
 
 def test_internal_topics_show_only_when_asked_for(cluster: Cluster, topic: str) -> None:
-    consumer = clients.consumer(cluster, topic, group_id="internal")
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=cluster.address, group_id="internal", **quick.consumer
+    )
     assert list(clients.records_until_end(consumer, timeout=15)) == []
     cluster.wait_for_topic("__consumer_offsets")
     assert "__consumer_offsets" not in cluster.topics()
@@ -221,8 +230,13 @@ def test_a_group_shows_members_offsets_and_lag(cluster: Cluster, topic: str) -> 
     fill(cluster, topic)
     group = f"group-of-{topic}"
     assert cluster.group(group).state == "DEAD"
-    consumer = clients.consumer(
-        cluster, topic, client_id="reader", group_id=group, auto_offset_reset="earliest"
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.address,
+        client_id="reader",
+        group_id=group,
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
     assert len(list(clients.records_until_end(consumer, timeout=15))) == 30
     consumer.commit()
@@ -377,7 +391,7 @@ def test_a_paused_follower_leaves_the_isr_and_comes_back(cluster: Cluster, topic
 
 def test_a_setting_changed_in_running_brokers_is_awaited(cluster: Cluster) -> None:
     name = "transaction.partition.verification.enable"
-    admin = clients.admin(cluster)
+    admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
     for value in ("false", "true"):
         for broker in map(str, cluster.brokers):
             admin.alter_configs([ConfigResource("BROKER", broker, configs={name: value})])
@@ -415,7 +429,7 @@ def test_without_its_controller_the_cluster_serves_but_does_not_change(
     cluster.stop("controller")
     # An idempotent producer would want an id, which the controller gives out.
     fill(cluster, topic, 3, enable_idempotence=False)
-    admin = clients.admin(cluster)
+    admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
     with pytest.raises(KafkaError):
         admin.create_topics({"never": {"num_partitions": 1}}, timeout_ms=1000)
     # No controller hears of its shutdown, so only the deadline ends it.
@@ -429,7 +443,11 @@ def test_without_its_controller_the_cluster_serves_but_does_not_change(
 
 
 def test_a_rolling_restart_under_load_loses_nothing(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, acks="all", delivery_timeout_ms=30_000)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        acks="all",
+        **quick.producer | {"delivery_timeout_ms": 30_000},
+    )
     futures, finished = [], threading.Event()
 
     def send() -> None:
@@ -453,7 +471,9 @@ def test_a_rolling_restart_under_load_loses_nothing(cluster: Cluster, topic: str
 def on_broker_2(cluster: Cluster) -> str:
     """A topic of one partition without a second copy."""
     topic = f"topic-{next(NUMBERS)}"
-    clients.admin(cluster).create_topics({topic: {"assignments": {0: [2]}}})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {topic: {"assignments": {0: [2]}}}
+    )
     cluster.wait_for_topic(topic)
     return topic
 
@@ -468,7 +488,9 @@ def little_work() -> Iterator[None]:
 
 def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Cluster) -> None:
     topic = on_broker_2(cluster)
-    producer = clients.producer(cluster, delivery_timeout_ms=60_000)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
+    )
     producer.send(topic, b"before").get(timeout=10)
     cluster.kill(2)
     wait_until(
@@ -484,7 +506,7 @@ def test_a_producer_takes_no_core_while_a_partition_has_no_leader(cluster: Clust
 
 def test_a_producer_goes_on_when_records_have_expired_at_a_frozen_broker(cluster: Cluster) -> None:
     topic, short = on_broker_2(cluster), {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_500}
-    producer = clients.producer(cluster, **short)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | short)
     producer.send(topic, b"before").get(timeout=10)
     cluster.pause(2)
     expired = producer.send(topic, b"expired")
@@ -499,7 +521,9 @@ def test_a_producer_goes_on_when_records_have_expired_at_a_frozen_broker(cluster
 
 def test_a_leader_that_is_not_listed_among_the_brokers_is_asked_for_again(cluster: Cluster) -> None:
     topic, changed = on_broker_2(cluster), threading.Event()
-    producer = clients.producer(cluster, delivery_timeout_ms=30_000)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, **quick.producer | {"delivery_timeout_ms": 30_000}
+    )
     update = producer._metadata.update_metadata
 
     def update_without_broker_2(response: MetadataResponse) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from kafka import KafkaAdminClient, KafkaProducer
 
-from kafkalab import Cluster, Ledger, clients, wait_until
+from kafkalab import Cluster, Ledger, quick, wait_until
 
 pytestmark = pytest.mark.cluster
 
@@ -27,7 +28,7 @@ def create(cluster: Cluster, name: str, layout: list[list[int]], minimum: int) -
     topic = cluster.unused(name)
     configs = {"min.insync.replicas": str(minimum)}
     new = {"assignments": dict(enumerate(layout)), "configs": configs}
-    clients.admin(cluster).create_topics({topic: new})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics({topic: new})
     cluster.wait_for_topic(topic)
     return topic
 
@@ -37,7 +38,9 @@ def test_nothing_is_lost_where_the_followers_were_given_up_before_the_leader_die
 ) -> None:
     """acks=1 as in the lesson, but the kill comes late: nobody is left who could lead."""
     topic = create(cluster, "late-kill", [[1, 2, 0]], minimum=1)
-    producer = clients.producer(cluster, acks=1, enable_idempotence=False)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, acks=1, enable_idempotence=False, **quick.producer
+    )
     producer.send(topic, b"before").get(timeout=10)
     for follower in (0, 2):
         cluster.pause(follower)
@@ -63,7 +66,9 @@ def test_nothing_is_lost_where_the_followers_were_given_up_before_the_leader_die
 def test_nothing_is_lost_where_two_of_three_brokers_end(cluster: Cluster, end: str) -> None:
     """Three copies, a minimum of two, acks=all: sending stands still and goes on, either way."""
     topic = create(cluster, f"two-{end}", [[0, 1, 2], [1, 2, 0], [2, 0, 1]] * 2, minimum=2)
-    producer = clients.producer(cluster, delivery_timeout_ms=120_000)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, **quick.producer | {"delivery_timeout_ms": 120_000}
+    )
     ledger = Ledger()
 
     def send(numbers: range) -> list:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient
 
-from kafkalab import Cluster, CourseError, clients, engine, places, wait_until
+from kafkalab import Cluster, CourseError, engine, places, quick, wait_until
 from kafkalab.cluster import inventory, wire
 from kafkalab.engine import compose, java_command, process, storage
 from kafkalab.engine import properties as property_files
@@ -159,7 +160,8 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
     """Both kinds of disk start a node; both nodes must finalize the same feature levels."""
     with Cluster.start("single", engine="process") as cluster:
         service = cluster.description.service("broker")
-        quick = clients.admin(cluster).describe_features()
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            quickly = admin.describe_features()
         file = cluster.slot.folder / "broker" / "server.properties"
         written = property_files.read(file.read_text())
         cluster.kill(0)
@@ -171,9 +173,10 @@ def test_a_quickly_formatted_cluster_has_the_features_of_a_really_formatted_one(
         (really / storage.META).write_text(property_files.write(meta))
         really.rename(written["log.dirs"])
         cluster.restart(0)
-        slow = clients.admin(cluster).describe_features()
-    finalized = {name: levels.get("finalized") for name, levels in quick.items()}
-    assert finalized == {name: levels.get("finalized") for name, levels in slow.items()}
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            slowly = admin.describe_features()
+    finalized = {name: levels.get("finalized") for name, levels in quickly.items()}
+    assert finalized == {name: levels.get("finalized") for name, levels in slowly.items()}
     assert finalized.keys() >= {
         "metadata.version",
         "transaction.version",

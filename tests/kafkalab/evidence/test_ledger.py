@@ -4,11 +4,12 @@ import threading
 import time
 
 import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaTimeoutError
 from kafka.producer.future import FutureProduceResult, FutureRecordMetadata
 from kafka.structs import TopicPartition
 
-from kafkalab import clients
+from kafkalab import clients, quick
 from kafkalab.errors import CourseError
 from kafkalab.evidence.ledger import Ledger
 
@@ -125,13 +126,15 @@ def cluster():
 @pytest.fixture
 def topic(cluster, request):
     name = request.node.name
-    clients.admin(cluster).create_topics({name: {"num_partitions": 3, "replication_factor": 1}})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {name: {"num_partitions": 3, "replication_factor": 1}}
+    )
     cluster.wait_for_topic(name)
     return name
 
 
 def send(ledger, cluster, topic, numbers):
-    producer = clients.producer(cluster)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     for number in numbers:
         ledger.sent(number, producer.send(topic, str(number).encode()))
 
@@ -141,7 +144,13 @@ def test_a_whole_story(cluster, topic):
     ledger = Ledger()
     send(ledger, cluster, topic, range(200))
     assert ledger.settle() == {"acknowledged": 200, "failed": 0, "unresolved": 0}
-    consumer = clients.consumer(cluster, topic, group_id=topic, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.address,
+        group_id=topic,
+        auto_offset_reset="earliest",
+        **quick.consumer,
+    )
     for record in clients.records_until_end(consumer):
         if record.offset < 10:
             ledger.read(record, reader="billing")
@@ -165,7 +174,9 @@ def test_reading_back_is_bounded_by_the_end_at_its_start(cluster, topic):
     ledger = Ledger()
     send(ledger, cluster, topic, range(20_000))
     ledger.settle()
-    producer = clients.producer(cluster, client_id="unending")
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id="unending", **quick.producer
+    )
     enough = threading.Event()
 
     def keep_sending():
@@ -186,7 +197,12 @@ def test_reading_back_is_bounded_by_the_end_at_its_start(cluster, topic):
 @pytest.mark.cluster
 def test_markers_of_transactions_do_not_hold_up_the_reading(cluster, topic):
     ledger = Ledger()
-    producer = clients.producer(cluster, transactional_id=topic, client_id="transactional")
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        transactional_id=topic,
+        client_id="transactional",
+        **quick.producer,
+    )
     producer.init_transactions()
     for number, end in enumerate([producer.commit_transaction, producer.abort_transaction]):
         producer.begin_transaction()
@@ -211,7 +227,7 @@ def test_a_topic_that_is_not_there_is_an_error_within_the_deadline(cluster):
 
 @pytest.mark.cluster
 def test_a_tombstone_is_read_by_an_own_identity(cluster, topic):
-    producer = clients.producer(cluster)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     ledger = Ledger()
     ledger.sent("k", producer.send(topic, key=b"k", value=None))
     ledger.settle()

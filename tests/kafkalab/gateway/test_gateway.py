@@ -13,9 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 
-from kafkalab import Cluster, CourseError, WaitTimeout, clients, wait_until
+from kafkalab import Cluster, CourseError, WaitTimeout, clients, quick, wait_until
 from kafkalab.cluster import wire
 from kafkalab.engine import java_command
 from kafkalab.engine.process import marked
@@ -58,13 +59,17 @@ def cluster(running: Cluster) -> Iterator[Cluster]:
 def topic(cluster: Cluster) -> str:
     name = f"topic-{next(NUMBERS)}"
     settings = {"num_partitions": 3, "replication_factor": 3}
-    clients.admin(cluster).create_topics({name: settings})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {name: settings}
+    )
     cluster.wait_for_topic(name)
     return name
 
 
 def read(cluster: Cluster, topic: str) -> list[bytes]:
-    consumer = clients.consumer(cluster, topic, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+    )
     return [record.value for record in clients.records_until_end(consumer, timeout=15)]
 
 
@@ -77,7 +82,13 @@ def others(cluster: Cluster, broker: int) -> list[int]:
 
 def test_every_request_of_a_client_is_seen_with_its_answer(cluster: Cluster, topic: str) -> None:
     before = time.time()
-    producer = clients.producer(cluster, client_id="writer", acks="all", enable_idempotence=False)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="writer",
+        acks="all",
+        enable_idempotence=False,
+        **quick.producer,
+    )
     for number in range(30):
         producer.send(topic, b"x" * 100, partition=number % 3).get(timeout=10)
     assert read(cluster, topic) == [b"x" * 100] * 30
@@ -111,15 +122,22 @@ def test_every_request_of_a_client_is_seen_with_its_answer(cluster: Cluster, top
 
 
 def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(
-        cluster, client_id="tx", transactional_id=f"{topic}-tx", max_block_ms=20_000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="tx",
+        transactional_id=f"{topic}-tx",
+        **quick.producer | {"max_block_ms": 20_000},
     )
     producer.init_transactions()  # the first one makes a topic of Kafka's own
     producer.begin_transaction()
     producer.send(topic, b"once", partition=0)
     producer.commit_transaction()
-    consumer = clients.consumer(
-        cluster, topic, group_id=f"{topic}-group", auto_offset_reset="earliest"
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=cluster.address,
+        group_id=f"{topic}-group",
+        auto_offset_reset="earliest",
+        **quick.consumer,
     )
     assert len(list(clients.records_until_end(consumer, timeout=20))) == 1
     consumer.commit()
@@ -131,8 +149,11 @@ def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) 
 
 
 def test_the_markers_of_a_transaction_are_awaited(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(
-        cluster, client_id="marked", transactional_id=topic, max_block_ms=20_000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="marked",
+        transactional_id=topic,
+        **quick.producer | {"max_block_ms": 20_000},
     )
     producer.init_transactions()
     for end in (producer.commit_transaction, producer.abort_transaction):
@@ -146,7 +167,13 @@ def test_the_markers_of_a_transaction_are_awaited(cluster: Cluster, topic: str) 
 
 
 def test_a_request_without_acknowledgement_waits_for_none(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="zero", acks=0, enable_idempotence=False)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="zero",
+        acks=0,
+        enable_idempotence=False,
+        **quick.producer,
+    )
     for _ in range(5):
         producer.send(topic, b"x", partition=0).get(timeout=10)
     producer.close()
@@ -157,7 +184,7 @@ def test_a_request_without_acknowledgement_waits_for_none(cluster: Cluster, topi
 
 def test_large_records_pass_whole(cluster: Cluster, topic: str) -> None:
     values = [os.urandom(900_000) for _ in range(8)]
-    producer = clients.producer(cluster, client_id="large")
+    producer = KafkaProducer(bootstrap_servers=cluster.address, client_id="large", **quick.producer)
     for future in [producer.send(topic, value, partition=0) for value in values]:
         future.get(timeout=20)
     assert read(cluster, topic) == values
@@ -172,12 +199,12 @@ def test_large_records_pass_whole(cluster: Cluster, topic: str) -> None:
 def test_withheld_answers_make_duplicates_unless_idempotent(
     cluster: Cluster, topic: str, idempotent: bool, silent: bool
 ) -> None:
-    producer = clients.producer(
-        cluster,
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
         client_id="repeater",
         acks="all",
         enable_idempotence=idempotent,
-        request_timeout_ms=1_000 if silent else 5_000,
+        **quick.producer | {"request_timeout_ms": 1_000 if silent else 5_000},
     )
     producer.send(topic, b"first", partition=0).get(timeout=10)
     cluster.gateway.drop_replies("Produce", count=3, client_id="repeater", silent=silent, after=2)
@@ -196,7 +223,9 @@ def test_withheld_answers_make_duplicates_unless_idempotent(
 
 
 def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="numbered")
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id="numbered", **quick.producer
+    )
     cluster.gateway.drop_replies("Produce", count=1, client_id="numbered")
     for number in range(3):
         producer.send(topic, b"%d" % number, partition=0).get(timeout=10)
@@ -209,19 +238,13 @@ def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic:
     assert sent["checksum"].iloc[0] == sent["checksum"].iloc[1]
 
 
-def test_a_producer_asks_again_for_its_id_where_a_broker_does_not_answer(
-    cluster: Cluster, topic: str
-) -> None:
-    cluster.gateway.drop_replies("InitProducerId", count=1, client_id="patient", silent=True)
-    producer = clients.producer(cluster, client_id="patient", request_timeout_ms=1_000)
-    producer.send(topic, b"first", partition=0).get(timeout=10)
-    asked = cluster.gateway.frames("InitProducerId", client_id="patient")
-    assert [frame.outcome for frame in asked] == ["dropped", "answered"]
-
-
 def test_a_producer_that_asks_again_is_noticed(cluster: Cluster, topic: str) -> None:
     leader = cluster.topic(topic).partitions[0].leader
-    producer = clients.producer(cluster, client_id="asking", request_timeout_ms=1_000)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="asking",
+        **quick.producer | {"request_timeout_ms": 1_000},
+    )
     producer.send(topic, b"first", partition=0).get(timeout=10)
     cluster.gateway.clear()
     cluster.pause(leader)
@@ -237,8 +260,11 @@ def test_a_producer_that_asks_again_is_noticed(cluster: Cluster, topic: str) -> 
 
 
 def test_a_held_request_arrives_late_or_never(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(
-        cluster, client_id="held", enable_idempotence=False, request_timeout_ms=1_000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="held",
+        enable_idempotence=False,
+        **quick.producer | {"request_timeout_ms": 1_000},
     )
     for released in (True, False):
         cluster.gateway.clear()
@@ -259,7 +285,7 @@ def test_a_held_request_arrives_late_or_never(cluster: Cluster, topic: str) -> N
 
 
 def test_a_delay_shows_in_the_latency(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="slow")
+    producer = KafkaProducer(bootstrap_servers=cluster.address, client_id="slow", **quick.producer)
 
     def seconds() -> float:
         began = time.perf_counter()
@@ -276,7 +302,9 @@ def test_a_delay_shows_in_the_latency(cluster: Cluster, topic: str) -> None:
 
 
 def test_a_narrow_line_takes_its_time(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="narrow")
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, client_id="narrow", **quick.producer
+    )
     producer.send(topic, b"x", partition=0).get(timeout=10)
     cluster.gateway.throttle(100_000, client_id="narrow")
     began = time.perf_counter()
@@ -285,7 +313,7 @@ def test_a_narrow_line_takes_its_time(cluster: Cluster, topic: str) -> None:
 
 
 def test_a_half_closed_connection_is_given_up_by_the_client(cluster: Cluster, topic: str) -> None:
-    producer = clients.producer(cluster, client_id="half")
+    producer = KafkaProducer(bootstrap_servers=cluster.address, client_id="half", **quick.producer)
     producer.send(topic, b"before", partition=0).get(timeout=10)
     before = {frame.connection for frame in cluster.gateway.frames("Produce")}
     assert cluster.gateway.half_close(client_id="half") >= 1
@@ -296,8 +324,8 @@ def test_a_half_closed_connection_is_given_up_by_the_client(cluster: Cluster, to
 
 
 def test_one_client_is_cut_and_another_is_not(cluster: Cluster, topic: str) -> None:
-    cut = clients.producer(cluster, client_id="cut")
-    free = clients.producer(cluster, client_id="free")
+    cut = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut", **quick.producer)
+    free = KafkaProducer(bootstrap_servers=cluster.address, client_id="free", **quick.producer)
     for producer in (cut, free):
         producer.send(topic, b"x", partition=0).get(timeout=10)
     cluster.gateway.cut(client_id="cut")
@@ -327,7 +355,7 @@ def test_slow_followers_slow_acknowledgements_by_all(
         with pytest.raises(CourseError, match="does not carry what nodes send"):
             cluster.gateway.delay(400, api="Fetch", between="nodes")
         return
-    producer = clients.producer(cluster, acks="all")
+    producer = KafkaProducer(bootstrap_servers=cluster.address, acks="all", **quick.producer)
     producer.send(topic, b"x", partition=0).get(timeout=10)
     cluster.gateway.delay(400, api="Fetch", between="nodes")
     for number in range(2):  # the first may meet a request that is there already
@@ -343,7 +371,9 @@ def test_slow_followers_slow_acknowledgements_by_all(
 
 def test_a_broker_that_is_cut_off_is_fenced_and_comes_back(cluster: Cluster, topic: str) -> None:
     leader = cluster.wait_for_leader(topic, 0)
-    clients.producer(cluster).send(topic, b"x", partition=0).get(timeout=10)
+    KafkaProducer(bootstrap_servers=cluster.address, **quick.producer).send(
+        topic, b"x", partition=0
+    ).get(timeout=10)
     cluster.wait_for_isr(topic, 3)
     cluster.cut(leader)
     with pytest.raises(CourseError, match="connection failed"):
@@ -352,7 +382,9 @@ def test_a_broker_that_is_cut_off_is_fenced_and_comes_back(cluster: Cluster, top
     cluster.wait_for_brokers(others(cluster, leader))
     assert cluster.wait_for_leader(topic, 0, among=others(cluster, leader)) != leader
     cluster.wait_for_isr(topic, 2)
-    clients.producer(cluster).send(topic, b"y", partition=0).get(timeout=10)
+    KafkaProducer(bootstrap_servers=cluster.address, **quick.producer).send(
+        topic, b"y", partition=0
+    ).get(timeout=10)
     cluster.heal(leader)
     cluster.wait_for_brokers(timeout=60)
     cluster.wait_for_isr(topic, 3, timeout=60)
@@ -361,7 +393,9 @@ def test_a_broker_that_is_cut_off_is_fenced_and_comes_back(cluster: Cluster, top
 
 def test_what_a_lonely_leader_takes_is_gone_after_healing(cluster: Cluster, topic: str) -> None:
     leader = cluster.wait_for_leader(topic, 0)
-    producer = clients.producer(cluster, acks=1, enable_idempotence=False)
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address, acks=1, enable_idempotence=False, **quick.producer
+    )
     producer.send(topic, b"kept", partition=0).get(timeout=10)
     cluster.wait_for_isr(topic, 3)
     wait_until(
@@ -386,14 +420,18 @@ def test_a_broker_that_only_clients_cannot_reach_stays_in_sync(
 ) -> None:
     leader = cluster.wait_for_leader(topic, 0)
     cluster.cut(leader, nodes=False)
-    producer = clients.producer(
-        cluster, client_id="outside", request_timeout_ms=1_000, delivery_timeout_ms=2_000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="outside",
+        **quick.producer | {"request_timeout_ms": 1_000, "delivery_timeout_ms": 2_000},
     )
     with pytest.raises(KafkaError):
         producer.send(topic, b"x", partition=0).get(timeout=10)
     cluster.wait_for_isr(topic, 3)
     cluster.heal(leader)
-    clients.producer(cluster).send(topic, b"x", partition=0).get(timeout=10)
+    KafkaProducer(bootstrap_servers=cluster.address, **quick.producer).send(
+        topic, b"x", partition=0
+    ).get(timeout=10)
 
 
 def test_a_killed_broker_comes_back_at_the_same_address(cluster: Cluster, topic: str) -> None:
@@ -432,7 +470,9 @@ def test_who_attaches_heals_what_another_has_cut(cluster: Cluster, topic: str) -
         attached.heal_network()
         attached.wait_for_brokers(timeout=60)
         attached.wait_for_isr(topic, 3, timeout=60)
-        producer = clients.producer(attached, client_id="healed")
+        producer = KafkaProducer(
+            bootstrap_servers=attached.address, client_id="healed", **quick.producer
+        )
         for partition in range(3):
             producer.send(topic, b"x", partition=partition).get(timeout=10)
 
@@ -471,7 +511,7 @@ def test_two_gateways_stand_beside_each_other() -> None:
         Cluster.start("single", gateway=True, beside=True) as two,
     ):
         one.gateway.cut(0)
-        clients.admin(two).create_topics(["here"])
+        KafkaAdminClient(bootstrap_servers=two.address, **quick.admin).create_topics(["here"])
         two.wait_for_topic("here")
         assert not one.gateway.frames()
         one.heal(0)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from kafka import KafkaAdminClient, KafkaProducer
 
-from kafkalab import Cluster, clients
+from kafkalab import Cluster, quick
 from kafkalab.lessons.producers.buffers import buffers
 from kafkalab.lessons.producers.interceptors import InterceptingProducer
 
@@ -21,7 +22,7 @@ def single() -> Iterator[Cluster]:
 def topic(single: Cluster) -> str:
     name = single.unused("intercepted")
     wanted = {"num_partitions": 1, "replication_factor": 1}
-    clients.admin(single).create_topics(
+    KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(
         {name: {**wanted, "configs": {"max.message.bytes": "1000"}}}
     )
     single.wait_for_topic(name)
@@ -49,7 +50,9 @@ class Faulty:
 
 
 def test_what_waits_in_a_producer_is_seen_and_gone_after_the_flush(single, topic):
-    producer = clients.producer(single, client_id="waiting", linger_ms=5_000)
+    producer = KafkaProducer(
+        bootstrap_servers=single.address, client_id="waiting", linger_ms=5_000, **quick.producer
+    )
     for _ in range(3):
         producer.send(topic, value=bytes(10))
     (buffer,) = buffers(producer, topic)
@@ -61,7 +64,9 @@ def test_what_waits_in_a_producer_is_seen_and_gone_after_the_flush(single, topic
 
 def test_interceptors_change_records_in_their_order_and_a_fault_stops_none(single, topic):
     first, second = Witness(b" first"), Witness(b" second")
-    producer = clients.producer(single, client_id="intercepted")
+    producer = KafkaProducer(
+        bootstrap_servers=single.address, client_id="intercepted", **quick.producer
+    )
     wrapped = InterceptingProducer(producer, first, Faulty(), second)
     receipt = wrapped.send(topic, value=b"value").get(timeout=10)
     assert receipt.serialized_value_size == len(b"value first second")

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import nbformat
 import pytest
+from kafka import KafkaAdminClient
 from nbclient import NotebookClient
 
-from kafkalab import Cluster, CourseError, clients, panel, wait_until
+from kafkalab import Cluster, CourseError, panel, quick, wait_until
 from kafkalab.cluster.glance import Glance, PartitionGlance
 from kafkalab.notebook.panel import changes
 
@@ -60,7 +61,9 @@ def test_what_is_seen_first_has_not_changed():
 @pytest.fixture(scope="module")
 def running() -> Iterator[Cluster]:
     with Cluster.start("single", gateway=True) as cluster:
-        clients.admin(cluster).create_topics({"rides": {"num_partitions": 2}})
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+            {"rides": {"num_partitions": 2}}
+        )
         cluster.wait_for_topic("rides")
         yield cluster
 

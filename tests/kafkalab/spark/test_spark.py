@@ -14,7 +14,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
+from kafkalab import quick
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.spark import driver
@@ -247,11 +249,11 @@ def cluster():
 @pytest.mark.spark
 @pytest.mark.cluster
 def test_a_topic_is_read_from_end_to_end(cluster):
-    from kafkalab import clients
-
-    clients.admin(cluster).create_topics({"rides": {"num_partitions": 3, "replication_factor": 1}})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {"rides": {"num_partitions": 3, "replication_factor": 1}}
+    )
     cluster.wait_for_topic("rides")
-    producer = clients.producer(cluster)
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     for number in range(100):
         producer.send("rides", key=b"amsterdam", value=b"%d" % number, timestamp_ms=number)
     producer.flush()
@@ -267,10 +269,16 @@ def test_a_topic_is_read_from_end_to_end(cluster):
 @pytest.mark.spark
 @pytest.mark.cluster
 def test_aborted_records_are_left_out_on_demand_and_markers_do_not_delay(cluster):
-    from kafkalab import clients
 
-    producer = clients.producer(cluster, client_id="orders", transactional_id="orders")
-    clients.admin(cluster).create_topics({"orders": {"num_partitions": 1, "replication_factor": 1}})
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="orders",
+        transactional_id="orders",
+        **quick.producer,
+    )
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {"orders": {"num_partitions": 1, "replication_factor": 1}}
+    )
     cluster.wait_for_topic("orders")
     producer.init_transactions()
     for end in (producer.commit_transaction, producer.abort_transaction):
@@ -315,15 +323,23 @@ def test_a_ledger_becomes_a_frame(cluster):
     from kafkalab import clients
     from kafkalab.evidence.ledger import Ledger
 
-    clients.admin(cluster).create_topics({"trips": {"num_partitions": 1, "replication_factor": 1}})
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+        {"trips": {"num_partitions": 1, "replication_factor": 1}}
+    )
     cluster.wait_for_topic("trips")
-    producer, ledger, session = clients.producer(cluster), Ledger(), spark.spark_session()
+    producer, ledger, session = (
+        KafkaProducer(bootstrap_servers=cluster.address, **quick.producer),
+        Ledger(),
+        spark.spark_session(),
+    )
     assert ledger.frame(session).count() == 0
     for number in range(10):
         ledger.sent(number, producer.send("trips", str(number).encode()))
     ledger.settle()
     assert ledger.frame(session).where("copies_in_log IS NULL").count() == 10
-    consumer = clients.consumer(cluster, "trips", auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        "trips", bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+    )
     for record in clients.records_until_end(consumer):
         if record.offset < 4:
             ledger.read(record, reader="billing")

@@ -1,9 +1,10 @@
 """One cluster for all tests of the programs, and topics on it."""
 
 import pytest
+from kafka import KafkaAdminClient, KafkaProducer
 
 from delivery import Run
-from kafkalab import Cluster, clients
+from kafkalab import Cluster, quick
 
 # Only the first of the last three is needed for members of the classic protocol. A broker that is
 # frozen for three seconds has to stay a member of the cluster, also where that takes longer.
@@ -31,7 +32,9 @@ def create(cluster):
 
     def create(name, partitions=6, configs=None):
         kind = {"num_partitions": partitions, "replication_factor": 1, "configs": configs or {}}
-        clients.admin(cluster).create_topics({name: kind})
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
+            {name: kind}
+        )
         cluster.wait_for_topic(name)
         return name
 
@@ -56,7 +59,9 @@ def fill(cluster):
     """A function that sends values, with numbers as keys."""
 
     def fill(topic, values, partition=None):
-        producer = clients.producer(cluster, client_id="fill")
+        producer = KafkaProducer(
+            bootstrap_servers=cluster.address, client_id="fill", **quick.producer
+        )
         for number, value in enumerate(values):
             producer.send(topic, key=str(number).encode(), value=value, partition=partition)
         producer.flush(10)

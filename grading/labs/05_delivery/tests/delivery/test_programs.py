@@ -13,10 +13,11 @@ from itertools import pairwise
 
 import psutil
 import pytest
+from kafka import KafkaAdminClient, KafkaProducer
 
 from delivery import Run, difference, reset
 from delivery.programs import Program
-from kafkalab import Cluster, clients, wait_until
+from kafkalab import Cluster, quick, wait_until
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
@@ -323,7 +324,7 @@ def test_the_reset_policy_counts_until_an_offset_is_committed(cluster, topic, tm
 
 
 def test_topics_are_made_shown_and_deleted_by_tool_and_by_client(cluster, create):
-    admin = clients.admin(cluster, client_id="topics")
+    admin = KafkaAdminClient(bootstrap_servers=cluster.address, client_id="topics", **quick.admin)
     connect = ("--bootstrap-server", "{bootstrap}")
 
     def topics(*arguments: str) -> str:
@@ -359,7 +360,7 @@ def test_a_topic_that_is_made_again_is_read_from_the_start(cluster, topic, run, 
     assert run.quit() == [0]
     assert sum(cluster.group(run.group).offsets.values()) == 13
 
-    clients.admin(cluster).delete_topics([topic])
+    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).delete_topics([topic])
     create(topic)  # at once: nothing is "marked for deletion" in KRaft
 
     wait_until(
@@ -412,10 +413,18 @@ def alive(pid: int) -> bool:
 
 def test_a_reset_gives_an_empty_cluster():
     with Cluster.start("single", beside=True) as cluster:
-        clients.admin(cluster).create_topics(["gone"])
+        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(["gone"])
         cluster.wait_for_topic("gone")
-        assert clients.producer(cluster).send("gone", b"x").get(timeout=10).offset == 0
+        assert (
+            KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+            .send("gone", b"x")
+            .get(timeout=10)
+            .offset
+            == 0
+        )
 
         reset(cluster)
 
-        assert clients.admin(cluster).list_topics() == []
+        assert (
+            KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).list_topics() == []
+        )

@@ -7,10 +7,11 @@ from collections import defaultdict
 from contextlib import contextmanager
 
 import pytest
+from kafka import KafkaAdminClient
 
 from delivery import Run, difference
 from delivery.programs import Program
-from kafkalab import Cluster, clients, wait_until
+from kafkalab import Cluster, quick, wait_until
 
 pytestmark = pytest.mark.cluster
 
@@ -231,6 +232,6 @@ def test_a_short_session_needs_one_of_three_limits_lowered(cluster, tmp_path):
 @contextmanager
 def single_broker(settings):
     with Cluster.start("single", settings=settings, beside=True) as single:
-        clients.admin(single).create_topics(["t"])
+        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
         single.wait_for_topic("t")
         yield single

@@ -3,9 +3,10 @@
 import time
 
 import pytest
+from kafka import KafkaAdminClient, KafkaProducer
 
 from delivery import Run
-from kafkalab import Cluster, WaitTimeout, clients, wait_until
+from kafkalab import Cluster, WaitTimeout, quick, wait_until
 
 pytestmark = pytest.mark.cluster
 
@@ -17,7 +18,7 @@ def test_a_group_needs_an_offsets_topic_that_one_broker_can_hold(tmp_path):
         Cluster.start("single", settings=setting, beside=True) as single,
         Run(single, tmp_path / "run", topic="t") as run,
     ):
-        clients.admin(single).create_topics(["t"])
+        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
         single.wait_for_topic("t")
         consumer = run.consumer(auto_offset_reset="earliest")
         assert run.producer().wait() == 0
@@ -34,7 +35,7 @@ def test_a_consumer_outlives_an_outage(tmp_path):
         Cluster.start("single", beside=True) as single,
         Run(single, tmp_path / "run", topic="t") as run,
     ):
-        clients.admin(single).create_topics(["t"])
+        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
         single.wait_for_topic("t")
         consumer = run.consumer(poll_period=200)
         consumer.wait_for("^nothing left")
@@ -52,7 +53,12 @@ def test_a_linger_that_outlasts_a_freeze_doubles_nothing(cluster, create):
     settings = {"acks": 1, "enable_idempotence": False, "request_timeout_ms": 2_000}
     settings["max_in_flight_requests_per_connection"] = 1_000  # none waits for an answer
     producers = {
-        linger: clients.producer(cluster, client_id=name, linger_ms=linger, **settings)
+        linger: KafkaProducer(
+            bootstrap_servers=cluster.address,
+            client_id=name,
+            linger_ms=linger,
+            **quick.producer | settings,
+        )
         for linger, name in topics.items()
     }
     for linger, producer in producers.items():

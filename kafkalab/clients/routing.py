@@ -8,9 +8,11 @@ each broker of a KRaft cluster passes such requests on. Java's admin client look
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kafka import KafkaAdminClient
 from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
@@ -18,35 +20,33 @@ from kafka.errors import (
     UnknownBrokerIdError,
 )
 
-if TYPE_CHECKING:
-    from kafka import KafkaAdminClient
-
 AWAY = (KafkaConnectionError, NodeNotReadyError, UnknownBrokerIdError)
 # Until a dead broker is fenced, the others may name it once more.
 PATIENCE = 10.0
 PAUSE = 0.2
 
 
-def ask_whoever_is_there(admin: KafkaAdminClient) -> None:
-    """Arrange it for this admin client; after some seconds it gives up with the last error.
+def ask_whoever_is_there() -> None:
+    """After some seconds it gives up with the last error.
 
     A request whose broker goes away before it has answered is sent again, so in rare cases it is
     carried out twice; the second answer then says that the topic exists already, or is gone.
     """
-    ask = admin._send_request_to_controller
+    ask = KafkaAdminClient._send_request_to_controller
 
-    async def ask_again(*arguments: Any, **settings: Any) -> Any:
+    @functools.wraps(ask)
+    async def ask_again(self: KafkaAdminClient, *arguments: Any, **settings: Any) -> Any:
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                return await ask(*arguments, **settings)
+                return await ask(self, *arguments, **settings)
             except AWAY:
                 if time.monotonic() > deadline:
                     raise
-            admin._controller_id = None
-            brokers = admin._manager.cluster.request_update()
+            self._controller_id = None
+            brokers = self._manager.cluster.request_update()
             with contextlib.suppress(KafkaError):  # the one that was asked is away too
-                await admin._manager.wait_for(brokers, PATIENCE * 1000)
-            await admin._net.sleep(PAUSE)
+                await self._manager.wait_for(brokers, PATIENCE * 1000)
+            await self._net.sleep(PAUSE)
 
-    admin._send_request_to_controller = ask_again
+    KafkaAdminClient._send_request_to_controller = ask_again

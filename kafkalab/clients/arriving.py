@@ -1,0 +1,74 @@
+"""Mend kafka-python at the moment when somebody imports it, and refuse another version of it.
+
+Importing kafka-python takes longer than all the rest of `./course --help`. So `kafkalab` does not
+import it, but is there when it comes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from kafkalab.errors import CourseError
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
+# The version for which the mends are written; pyproject.toml pins the same one.
+VERSION = "3.0.12"
+
+
+def mend(kafka: ModuleType) -> None:
+    """Mend the classes of this package `kafka`, and keep a list of the clients that it opens."""
+    found = getattr(kafka, "__version__", "unknown")
+    if found != VERSION:
+        raise CourseError(
+            f"This is kafka-python {found}, and the course needs {VERSION}.",
+            "It mends faults of that version, and would do harm in another one.",
+            "Install the packages of the course: ./course setup",
+        )
+    importlib.import_module("kafkalab.clients.mends").apply()
+    importlib.import_module("kafkalab.clients.opened").watch()
+
+
+def when_imported() -> None:
+    """Mend kafka-python when it is imported, or now if it is there already."""
+    if "kafka" in sys.modules:
+        mend(sys.modules["kafka"])
+    else:
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder:
+    """Finds `kafka` where it lies, and loads it with its mends. It finds nothing else."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "kafka":
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+class _Loader:
+    """Mends the package when it has been loaded."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        # Who asks for the loader later (inspect, importlib.resources) gets the real one.
+        spec.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        mend(module)

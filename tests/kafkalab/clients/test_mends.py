@@ -1,0 +1,243 @@
+"""Each mend of kafka-python: what went wrong without it."""
+
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaTimeoutError
+from kafka.producer.sender import Sender
+
+from kafkalab import Cluster, clients, quick, wait_until
+
+CLIENTS = [KafkaAdminClient, KafkaConsumer, KafkaProducer]
+
+
+@contextmanager
+def server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A program on a port of its own that does something else than Kafka with each connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                answer(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def why(kind: type, address: str) -> str:
+    """The note that the course adds to kafka-python's own error."""
+    began = time.monotonic()
+    with pytest.raises(KafkaTimeoutError, match="Unable to bootstrap from") as caught:
+        kind(bootstrap_servers=address, bootstrap_timeout_ms=300)
+    assert time.monotonic() - began < 2
+    (note,) = caught.value.__notes__
+    return note
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+def test_a_port_where_nobody_listens(kind: type) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # so that nobody else listens there meanwhile
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert f"There is no broker at {address}: the connection failed" in why(kind, address)
+
+
+def test_a_server_that_speaks_something_else() -> None:
+    def web(connection: socket.socket) -> None:
+        connection.recv(1)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with server(web) as address:
+        assert "not one of Kafka's protocol" in why(KafkaProducer, address)
+
+
+def test_a_server_that_hangs_up() -> None:
+    with server(lambda connection: connection.close()) as address:
+        assert "does not answer as a Kafka broker" in why(KafkaAdminClient, address)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_long() -> None:
+    kept: list[socket.socket] = []
+    with server(kept.append) as address:
+        assert "no answer in time" in why(KafkaConsumer, address)
+
+
+@pytest.fixture(scope="module")
+def three() -> Iterator[Cluster]:
+    with Cluster.start("replicated", gateway=True) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topic(three: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Three partitions with one copy each: partition n on broker n."""
+    name = three.unused("mends")
+    with KafkaAdminClient(bootstrap_servers=three.address, **quick.admin) as admin:
+        admin.create_topics({name: {"assignments": {0: [0], 1: [1], 2: [2]}}})
+    three.wait_for_topic(name)
+    yield name
+    three.mend()
+
+
+@pytest.mark.cluster
+def test_silent_addresses_leave_time_for_the_others(
+    three: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random, "choice", lambda some: some[0])
+    kept: list[socket.socket] = []
+    with server(kept.append) as one, server(kept.append) as two:
+        addresses = [one, two, three.addresses[0]]
+        with KafkaAdminClient(bootstrap_servers=addresses, bootstrap_timeout_ms=3_000) as admin:
+            assert len(admin.describe_cluster()["brokers"]) == 3
+
+
+def rounds_in_a_second(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often the threads behind the producers go round."""
+    count, go_round = [], Sender.run_once
+
+    def run_once(sender: Sender) -> None:
+        count.append(sender)
+        go_round(sender)
+
+    monkeypatch.setattr(Sender, "run_once", run_once)
+    began = time.monotonic()
+    wait_until(lambda: time.monotonic() - began > 1, timeout=5, what="a second")
+    return len(count)
+
+
+@pytest.mark.cluster
+def test_a_producer_without_a_leader_waits_quietly(
+    three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        producer.send(topic, b"before", partition=1).get(timeout=10)
+        three.kill(1)
+        three.wait_for_brokers([0, 2])
+        waiting = producer.send(topic, b"meanwhile", partition=1)
+        assert rounds_in_a_second(monkeypatch) < 200
+        assert not waiting.is_done
+        three.restart(1)
+        assert waiting.get(timeout=10).offset == 1
+
+
+@pytest.mark.cluster
+def test_a_producer_that_waits_for_a_connection_waits_quietly(
+    three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with KafkaProducer(bootstrap_servers=three.addresses[0], **quick.producer) as producer:
+        producer.send(topic, b"before", partition=0).get(timeout=10)
+        three.pause(1)  # it accepts a connection, and says nothing on it
+        waiting = producer.send(topic, b"meanwhile", partition=1)
+        assert rounds_in_a_second(monkeypatch) < 200
+        three.resume(1)
+        assert waiting.get(timeout=15).offset == 0
+
+
+@pytest.mark.cluster
+def test_a_round_that_fails_brings_new_metadata(
+    three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the metadata names a leader that is gone: it helps only to ask again."""
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        producer.partitions_for(topic)
+        metadata, send = producer._metadata, producer._sender._send_producer_data
+        old = metadata._last_successful_refresh_ms
+
+        def fails_until_there_is_news(*arguments: object) -> float:
+            if metadata._last_successful_refresh_ms == old:
+                raise KeyError("no such broker")
+            return send(*arguments)
+
+        monkeypatch.setattr(producer._sender, "_send_producer_data", fails_until_there_is_news)
+        assert producer.send(topic, b"through", partition=0).get(timeout=8).offset == 0
+
+
+@pytest.mark.cluster
+def test_a_producer_that_gave_up_its_id_gets_a_new_one(three: Cluster, topic: str) -> None:
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        producer.send(topic, b"before", partition=0).get(timeout=10)
+        before = producer._transaction_manager.producer_id_and_epoch.producer_id
+        producer._transaction_manager.reset_producer_id()
+        assert producer.send(topic, b"after", partition=0).get(timeout=8).offset == 1
+        assert producer._transaction_manager.producer_id_and_epoch.producer_id != before
+
+
+@pytest.mark.cluster
+def test_a_producer_asks_another_broker_for_its_id(three: Cluster, topic: str) -> None:
+    three.gateway.drop_replies("InitProducerId", count=1, client_id="patient", silent=True)
+    own = quick.producer | {"client_id": "patient", "request_timeout_ms": 1_000}
+    with KafkaProducer(bootstrap_servers=three.address, **own) as producer:
+        producer.send(topic, b"first", partition=0).get(timeout=10)
+    asked = three.gateway.frames("InitProducerId", client_id="patient")
+    assert [frame.outcome for frame in asked] == ["dropped", "answered"]
+
+
+@pytest.mark.cluster
+def test_a_member_gets_its_partitions_however_short_it_polls() -> None:
+    def partitions_after_a_poll() -> bool:
+        consumer.poll(timeout_ms=100)
+        return len(consumer.assignment()) == 3
+
+    with Cluster.start("single", gateway=True, beside=True) as slow:
+        admin = KafkaAdminClient(bootstrap_servers=slow.address, **quick.admin)
+        admin.create_topics({"growing": {"num_partitions": 1, "replication_factor": 1}})
+        slow.wait_for_topic("growing")
+        consumer = KafkaConsumer(
+            "growing",
+            bootstrap_servers=slow.address,
+            group_id="impatient",
+            metadata_max_age_ms=200,
+            **quick.consumer,
+        )
+        list(clients.records_until_end(consumer))
+        assert len(consumer.assignment()) == 1
+        slow.gateway.delay(400, api="SyncGroup")
+        admin.create_partitions({"growing": 3})
+        wait_until(
+            partitions_after_a_poll,
+            timeout=30,
+            what="an assignment that is answered between two polls",
+            seen=lambda: (consumer.assignment(), slow.group("impatient")),
+        )
+
+
+@pytest.mark.cluster
+def test_an_admin_client_finds_another_broker() -> None:
+    with Cluster.start("replicated") as three:
+        admin = KafkaAdminClient(bootstrap_servers=three.address, **quick.admin)
+        admin.create_topics(["all"])
+        three.kill(0)
+        admin.create_topics(["without-0"])
+        three.kill(1)
+        admin.create_topics(["only-2"])
+        three.restart(0)
+        three.kill(2)
+        admin.create_topics(["only-0"])
+        # The controller knows it before the broker does. Its leader need not be alive: until a dead
+        # broker is fenced, it may be given the only copy.
+        wait_until(
+            lambda: {"all", "without-0", "only-2", "only-0"} <= set(three.topics()),
+            timeout=15,
+            what="the broker to know all topics",
+            seen=three.topics,
+        )
+
+
+def test_the_list_can_be_read() -> None:
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 9
+    for mend in clients.MENDS:
+        assert mend.fault.endswith(".")
+        assert mend.fault in repr(clients.MENDS)
+        assert mend.reported.startswith(("https://github.com/dpkp/kafka-python/", "Not reported"))
+    assert "<table" in clients.MENDS._repr_html_()
