@@ -18,8 +18,8 @@ from authoring.percent import BadScript, Cell, Script
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def page_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
-    """The notebook that a reader gets: no proofs, and each solution is a line that raises.
+def student_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """The page, as a reader gets it: without proofs, and for each solution a line that raises.
 
     path: where the text comes from, relative to the repository; it stands in the metadata and in
     front of every problem. Raises BadScript with all that is wrong.
@@ -37,8 +37,8 @@ def page_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
     )
 
 
-def proof_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
-    """The notebook that proves the page: every cell of the script, with the solutions."""
+def solution_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """All of the script: the page with its proofs and its solutions, without their marks."""
     return _notebook(checked(text, path), navigation, solutions.solution_text)
 
 
