@@ -28,9 +28,8 @@ class Round:
         configs = {key.replace("_", "."): value for key, value in configs.items()}
         configs |= {"min.insync.replicas": str(minimum)}
         new = {"assignments": dict(enumerate(layout)), "configs": configs}
-        KafkaAdminClient(bootstrap_servers=self.cluster.address, **quick.admin).create_topics(
-            {topic: new}
-        )
+        with KafkaAdminClient(bootstrap_servers=self.cluster.address, **quick.admin) as admin:
+            admin.create_topics({topic: new})
         self.cluster.wait_for_topic(topic)
         return topic
 

@@ -35,9 +35,8 @@ class Round:
         self.cluster = cluster
         self.topic = cluster.unused("round")
         safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {self.topic: {"num_partitions": partitions, **safe}}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({self.topic: {"num_partitions": partitions, **safe}})
         cluster.wait_for_topic(self.topic)
         cluster.gateway.clear()
         self.began = 0.0

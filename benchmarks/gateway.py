@@ -38,9 +38,7 @@ def both_ways() -> Iterator[dict[str, Cluster]]:
 
 
 def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str, float]:
-    producer = KafkaProducer(
-        bootstrap_servers=cluster.address, client_id="measured", **quick.producer
-    )
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     producer.send(topic, VALUE).get(timeout=10)
     began = time.perf_counter()
     for _ in range(records):
@@ -52,10 +50,10 @@ def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str,
         began = time.perf_counter()
         producer.send(topic, VALUE).get(timeout=10)
         waits.append((time.perf_counter() - began) * 1000)
+    producer.close()
     consumer = KafkaConsumer(
         topic,
         bootstrap_servers=cluster.address,
-        client_id="measured",
         auto_offset_reset="earliest",
         fetch_max_wait_ms=100,
         **quick.consumer,
@@ -64,6 +62,7 @@ def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str,
     while read < records + sends:
         read += sum(map(len, consumer.poll(timeout_ms=1000, max_records=5000).values()))
     consumed = read / (time.perf_counter() - began)
+    consumer.close()
     return {
         "produced records/s": produced,
         "consumed records/s": consumed,
@@ -88,9 +87,8 @@ def main() -> None:
         for number in range(options.rounds):
             for way, cluster in ways.items():
                 topic = f"round-{number}"
-                KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-                    [topic]
-                )
+                with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+                    admin.create_topics([topic])
                 cluster.wait_for_topic(topic)
                 rounds[way].append(measure(cluster, topic, options.records, options.sends))
     over.set()

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks._breaking import ONCE, RECORDS, Outcomes, Round, send_all, told
-from kafkalab import Cluster, Ledger, quick, wait_until
+from kafkalab import Cluster, Ledger, clients, quick, wait_until
 
 
 def frozen_leader(it: Round) -> Outcomes:
@@ -184,9 +184,8 @@ def last_copy(it: Round) -> Outcomes:
         lambda: leader(unclean) == leader(guarded) == it.b, timeout=30, what="leaders that may lead"
     )
     waiting = leader(clean) is leader(forced) is None
-    KafkaAdminClient(bootstrap_servers=it.cluster.address, **quick.admin).elect_leaders(
-        1, {forced: [0]}
-    )
+    with KafkaAdminClient(bootstrap_servers=it.cluster.address, **quick.admin) as admin:
+        admin.elect_leaders(1, {forced: [0]})
     it.cluster.wait_for_leader(forced, 0, among=[it.b])
     it.cluster.mend()
     for topic in ledgers:
@@ -223,6 +222,7 @@ def main() -> None:
                     seconds = time.perf_counter() - it.broken_at
                     found.setdefault(what, []).append((verdict, seconds))
                 it.cluster.mend()
+                clients.close_all(cluster.addresses.values())
     table = Table("experiment", "verdict", "times", "median s", "most s")
     for what, outcomes in found.items():
         for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):

@@ -52,9 +52,8 @@ class Experiments:
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self.cluster, self.folder = cluster, folder
         kind = {"num_partitions": 6, "replication_factor": 3}
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {"filled": kind}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({"filled": kind})
         cluster.wait_for_topic("filled")
         with Run(cluster, folder / "filled", topic="filled") as run:
             producer = run.producer(num_records_per_roll=RECORDS, quiet=True)

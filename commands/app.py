@@ -41,6 +41,7 @@ PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 VERBS = {
     "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
     "check": Verb("grading", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
+    "reset": Verb("reset", LEARN, "Give a lesson or a lab a fresh page; keep yours aside."),
     "run": Verb("lessons", LEARN, "Run lessons without a browser; write HTML and a summary."),
     "up": Verb("cluster", LEARN, "Start a cluster without a notebook."),
     "down": Verb("cluster", LEARN, "Stop a cluster and forget its data."),

@@ -1,13 +1,12 @@
 """`./course up`, `down`, `status`, `logs`: a cluster without a notebook."""
 
 import json as json_format
-import time
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from commands.cluster_list import Node, show
 from kafkalab.cluster import inventory
 from kafkalab.cluster.inventory import Running
 from kafkalab.errors import CourseError
@@ -79,20 +78,9 @@ def status(json: AsJson = False) -> None:
     if not found:
         print("No cluster is running.")
         return
-    table = Table("slot", "profile", "engine", "owner", "minutes", "node", "process")
-    table.add_column("address", no_wrap=True, overflow="fold")  # it is there to be copied
+    console = Console(highlight=False)
     for cluster in found:
-        minutes = (time.time() - cluster.since) / 60 if cluster.since else 0
-        nodes = _nodes(cluster)
-        table.add_row(
-            str(cluster.slot),
-            cluster.profile,
-            cluster.engine,
-            _owner(cluster),
-            f"{minutes:.0f}",
-            *("\n".join(column) for column in zip(*nodes, strict=True)),
-        )
-    Console(highlight=False).print(table)
+        show(cluster, _nodes(cluster), console)
 
 
 def logs(
@@ -117,12 +105,12 @@ def _facts(cluster: Running) -> dict[str, object]:
         "owner": cluster.owner,
         "since": cluster.since,
         "record": str(cluster.record),
-        "nodes": {name: state for name, state, _ in _nodes(cluster)},
+        "nodes": {node.name: node.state for node in _nodes(cluster)},
     }
 
 
-def _nodes(cluster: Running) -> list[tuple[str, str, str]]:
-    """Name, state and address of each service; none for a leftover or a cluster about to start."""
+def _nodes(cluster: Running) -> list[Node]:
+    """Its services; none for a leftover or a cluster about to start."""
     from kafkalab.cluster.cluster import Cluster
 
     try:
@@ -131,10 +119,4 @@ def _nodes(cluster: Running) -> list[tuple[str, str, str]]:
         return []
     addresses = {s.name: attached.addresses[n] for n, s in attached.description.brokers.items()}
     services = attached.description.services
-    return [(s.name, attached.state(s.name), addresses.get(s.name, "")) for s in services]
-
-
-def _owner(cluster: Running) -> str:
-    if not cluster.held:
-        return "nobody: a leftover"
-    return "./course up" if cluster.owner is None else f"process {cluster.owner}"
+    return [Node(s.name, attached.state(s.name), addresses.get(s.name, "")) for s in services]

@@ -21,8 +21,8 @@ from grading.run.quick_import import without_web_grammar
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
-    from grading.keep.record import Record
-    from grading.run.batch import Progress
+    from grading.keep.record import AttemptRecord
+    from grading.run.round import Progress
 
 without_web_grammar()
 
@@ -81,7 +81,7 @@ def grade(
     from grading.handin.intake import collect
     from grading.keep import report
     from grading.keep.record import Store
-    from grading.run.batch import Batch, plan
+    from grading.run.round import Round, plan
 
     _choose(engine)
     graded = definition.load(lab)
@@ -95,7 +95,7 @@ def grade(
         console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
     board = Board(console, len(work))
     with board.live:
-        records += Batch(graded, store, board.watch).run(work, jobs)
+        records += Round(graded, store, board.tell).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:
@@ -128,7 +128,7 @@ def verify(
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, keep, repeat, jobs, board.watch)
+        proof = prove(proven, keep, repeat, jobs, board.tell)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -163,17 +163,17 @@ def report(lab: LabName, out: Out = COURSE) -> None:
 
 
 class Board:
-    """A line for each slot while a batch runs, a line for each hand-in that is done."""
+    """A line for each lane while a round runs, a line for each hand-in that is done."""
 
     def __init__(self, console: Console, total: int | None) -> None:
         self.console = console
         self.total = total
         self.done = 0
-        self.slots: dict[int, str] = {}
+        self.lanes: dict[int, str] = {}
         self.live = Live(console=console, refresh_per_second=4, transient=True)
 
-    def watch(self, progress: "Progress") -> None:
-        """Called from the threads of the slots."""
+    def tell(self, progress: "Progress") -> None:
+        """Called from the threads of the lanes."""
         if progress.record is not None:
             self.done += 1
             of = "" if self.total is None else f" of {self.total}"
@@ -182,13 +182,13 @@ class Board:
         words = {"start": "begins", "checks": "checked", "end": ""}.get(event["event"])
         if event["event"] == "cell":
             words = f"task {event['task']}" if event["task"] else "set-up"
-        self.slots[progress.slot] = f"{escape(progress.student)}: {words}" if words else "free"
-        lines = [f"slot {number}  {text}" for number, text in sorted(self.slots.items())]
+        self.lanes[progress.lane] = f"{escape(progress.student)}: {words}" if words else "free"
+        lines = [f"lane {number}  {text}" for number, text in sorted(self.lanes.items())]
         self.live.update("\n".join(lines))
 
 
-def _line(record: "Record") -> str:
-    from grading.run.batch import overhead
+def _line(record: "AttemptRecord") -> str:
+    from grading.run.round import overhead
 
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
     points = f"{_number(record.reached)} of {_number(record.full)}"
@@ -197,7 +197,7 @@ def _line(record: "Record") -> str:
     return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
 
 
-def _print_class(console: Console, lab: Definition, records: "list[Record]") -> None:
+def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
         points = f"{_number(record.reached)} of {_number(record.full)}"

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
+from commands import told
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.places import repository
@@ -37,7 +37,8 @@ def lab(
         jars.jars(name)
     aot.record_in_background(*(name for name in aot.ARCHIVES if not aot.path_of(name).exists()))
     work = repository() / "work"
-    _tell(copies.refresh(repository(), work), console)
+    for sentence in told.sentences(copies.refresh(repository(), work), work):
+        console.print(sentence, markup=False)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     check_kernel()
     command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, port)]
@@ -90,17 +91,3 @@ def check_kernel() -> None:
             f"The kernel description in {found.described_in} says so.",
             f"Write the course's own: {sys.executable} -m ipykernel install --sys-prefix",
         )
-
-
-def _tell(done: copies.Refreshed, console: Console) -> None:
-    if done.replaced:
-        console.print(f"{len(done.replaced)} lessons that you had not changed were renewed.")
-    for path in done.beside:
-        console.print(
-            f"You changed work/{escape(str(path.with_name(_own(path))))}, so it stays. The new "
-            f"version is work/{escape(str(path))}."
-        )
-
-
-def _own(path: Path) -> str:
-    return path.name.partition(".new")[0] + path.suffix

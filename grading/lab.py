@@ -22,7 +22,7 @@ from grading.define.definition import NO_CLUSTER
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.view import ClusterView
-from grading.judge.visible import CellState, Doors
+from grading.judge.visible import CellState, Visible
 from grading.practice.show import Verdict
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
@@ -125,12 +125,16 @@ class Lab:
 
     def _results(self, tasks: set[int]) -> list[Result]:
         view = ClusterView(self.cluster) if self.cluster is not None else None
-        x = Doors(self._notebook, view, self.p, self._seed)
+        x = Visible(self._notebook, view, self.p, self._seed)
         results: dict[str, Result] = {}
-        for check in self._definition.checks:
-            if check.task in tasks:
-                spoilt = self._beside and self._beside.without_its_fault(check)
-                results[check.id] = spoilt or checks.run_in_order(check, x, results)
+        try:
+            for check in self._definition.checks:
+                if check.task in tasks:
+                    spoilt = self._beside and self._beside.without_its_fault(check)
+                    results[check.id] = spoilt or checks.run_in_order(check, x, results)
+        finally:
+            if view is not None:
+                view.close()
         return list(results.values())
 
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 
-def write_whole(file: Path, text: str) -> None:
-    """The file has the old text or the new one, whatever happens in between."""
+def write_whole(file: Path, content: str | bytes) -> None:
+    """The file has the old content or the new one, whatever happens in between."""
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    with unfinished.open("w", encoding="utf-8") as opened:
-        opened.write(text)
+    with unfinished.open("wb") as opened:
+        opened.write(content.encode() if isinstance(content, str) else content)
         opened.flush()
         os.fsync(opened.fileno())
     unfinished.replace(file)

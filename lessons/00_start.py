@@ -29,9 +29,8 @@ cluster
 # as a list that grows at its end. The place in that list is the **offset**. Partition and offset
 # together are the address of a record.
 #
-# Whoever talks to brokers is a **client**. This one is from the package kafka-python; it creates
-# topics. It is given an address to begin with, and settings. Those in `quick` only make a lesson
-# quick: a client that waits for something gives up after seconds.
+# Whoever talks to brokers is a **client**, here one of the package kafka-python. The settings in
+# `quick` only make a lesson quick: a client that waits in vain gives up after seconds.
 
 # %%
 from kafka import KafkaAdminClient
@@ -236,6 +235,52 @@ assert going_on > 2 * waiting
 # between `send` and the receipt is the subject of lesson 03.
 
 # %% [markdown]
+# ## Outside the course
+#
+# The clients are kafka-python's own, with its names. Its version 3.0.12 has faults that show when
+# brokers stop, freeze and die, and the course mends them as it is imported. Here they are, with the
+# place where each was reported.
+
+# %%
+clients.MENDS
+
+# %% [markdown]
+# At work you have kafka-python without the mends, and without `quick`, which is no more than this:
+
+# %%
+quick.producer
+
+# %% [markdown]
+# So the same lines make a program of their own. Before you run the next two cells: will its record
+# go to the partition of yours?
+
+# %%
+program = """
+import sys
+
+from kafka import KafkaProducer
+
+producer = KafkaProducer(bootstrap_servers=sys.argv[1])
+promise = producer.send("temperatures", key=b"amsterdam", value=b"24.5")
+receipt = promise.get(timeout=10)
+print(receipt.partition, receipt.offset)
+producer.close()
+"""
+print(program)
+
+# %%
+import subprocess
+import sys
+
+run = subprocess.run(
+    [sys.executable, "-c", program, cluster.address], capture_output=True, text=True, timeout=60
+)
+print(run.stdout, run.stderr)
+partition, offset = map(int, run.stdout.split())
+assert record_at(partition, offset).value == b"24.5"
+assert partition == receipt.partition
+
+# %% [markdown]
 # ## When it goes wrong
 #
 # One digit of the port is wrong, and nobody is behind that door. What do you hear? A client tries
@@ -291,46 +336,6 @@ web.shutdown()
 # %%
 assert "the connection failed" in refused
 assert "does not answer as a Kafka broker" in misunderstood
-
-# %% [markdown]
-# ## Outside the course
-#
-# The clients are kafka-python's own, with its names. Its version 3.0.12 has faults that show when
-# brokers stop, freeze and die, and the course mends them as it is imported. Here they are, with the
-# place where each was reported.
-
-# %%
-clients.MENDS
-
-# %% [markdown]
-# At work you have kafka-python without the mends, and without `quick`. The same lines then make a
-# program of their own:
-
-# %%
-program = """
-import sys
-
-from kafka import KafkaProducer
-
-producer = KafkaProducer(bootstrap_servers=sys.argv[1])
-promise = producer.send("temperatures", key=b"amsterdam", value=b"24.5")
-receipt = promise.get(timeout=10)
-print(receipt.partition, receipt.offset)
-producer.close()
-"""
-print(program)
-
-# %%
-import subprocess
-import sys
-
-run = subprocess.run(
-    [sys.executable, "-c", program, cluster.address], capture_output=True, text=True, timeout=60
-)
-print(run.stdout, run.stderr)
-partition, offset = map(int, run.stdout.split())
-assert record_at(partition, offset).value == b"24.5"
-assert partition == receipt.partition
 
 # %% [markdown]
 # ## Try it

@@ -50,7 +50,7 @@ assert LongSerializer().serialize("", [], -2) == b"\xff" * 7 + b"\xfe"
 # `send` returns a **future**: a promise of the answer. `get` waits for it and hands out the
 # receipt. To send each record after the answer to the one before is called *synchronous*.
 
-# %% tags=["A98"]
+# %%
 import itertools
 import time
 
@@ -64,7 +64,7 @@ def new_topic(name, partitions=1, **configs):
     return topic
 
 
-# %%
+# %% tags=["A98"]
 def one_by_one(count=5):
     for key in itertools.islice(keys, count):
         began = time.perf_counter()

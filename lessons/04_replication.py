@@ -263,7 +263,7 @@ assert Counter(one.leader for one in cluster.topic(even).partitions) == {0: 2, 1
 # sends it requests of the kind `Fetch`. Before you run the next cell: how many askers will there
 # be, with one consumer of yours?
 
-# %% tags=["B96"]
+# %%
 marks = cluster.unused("marks")
 admin.create_topics({marks: {"assignments": {0: [1, 2, 0]}}})
 cluster.wait_for_topic(marks)

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from grading.run.quick_import import without_web_grammar
 from tests import changes
 from tests.schedule import Turns, arrange
+
+# Every worker imports nbformat: two seconds each.
+without_web_grammar()
 
 # Each example has as much time as it needs: how long one takes says more about what else runs on
 # the machine. In CI, Hypothesis chooses such a profile by itself, and the same examples each time.

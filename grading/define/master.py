@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.define.definition import Definition
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
 def blank(lab: Definition) -> NotebookNode:
     """What students get; what a hand-in is woven into."""
-    from authoring.build import student_notebook
+    from authoring.notebooks import student_notebook
 
     return _built(lab, student_notebook)
 
 
 def solved(lab: Definition) -> NotebookNode:
     """The reference."""
-    from authoring.build import solution_notebook
+    from authoring.notebooks import solution_notebook
 
     return _built(lab, solution_notebook)
 
@@ -56,11 +55,12 @@ def prove(lab: Definition) -> None:
         )
 
 
-def _built(lab: Definition, build: Callable[[str, Path], NotebookNode]) -> NotebookNode:
+def _built(lab: Definition, build: Callable[[str, str], NotebookNode]) -> NotebookNode:
     from authoring.percent import BadScript
 
+    master = lab.place.master
     try:
-        return build(lab.name, lab.place.root)
+        return build(master.read_text("utf-8"), master.relative_to(lab.place.root).as_posix())
     except BadScript as error:
         raise CourseError(
             f"The notebook of {lab.name} cannot be built.", str(error), "Mend its script."

@@ -7,13 +7,15 @@ grading/labs/02_iris/    the master with the solutions, hidden checks, wrong ans
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
 FOLDER = re.compile(r"\d\d_\w+$")
+NEITHER = {"__pycache__", "wrong", "tests"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,17 @@ class Place:
     @property
     def notebook(self) -> Path:
         return self.student / f"{self.name}.ipynb"
+
+    def files(self) -> Iterator[tuple[PurePosixPath, Path]]:
+        """The files that run or judge, each with its path in its folder.
+
+        Wrong answers and tests do neither, and the notebook is made from the master.
+        """
+        for folder in (self.student, self.teacher):
+            for file in sorted(folder.rglob("*")):
+                path = file.relative_to(folder)
+                if file.is_file() and file.suffix != ".ipynb" and not NEITHER & set(path.parts):
+                    yield PurePosixPath(path), file
 
 
 def places(root: Path | None = None) -> list[Place]:

@@ -73,6 +73,10 @@ class Breaking:
         self._unanswered = unanswered
         self._kernel = kernel
 
+    def without_its_fault(self, check: Check) -> Result | None:
+        """See the function of the same name."""
+        return without_its_fault(check, self.injected)
+
     @contextlib.contextmanager
     def beside(self, task: int | None) -> Iterator[None]:
         """Around the run of a cell: its fault, if it has one."""

@@ -24,6 +24,7 @@ CHECK_ID = re.compile(r"check-([1-9]\d*)$")
 TASK_LINE = re.compile(r"\s*#\s*task\s+([1-9]\d*)\b", re.IGNORECASE)
 FIRST = "grading-first"
 PARAMETERS = "grading-parameters"
+DEMOS = "grading-demos"
 DEMO = "demo"
 """Tag of a cell that shows something and that no task needs: grading leaves it out."""
 CONTROLLING = {"skip-execution", "raises-exception", "parameters", "injected-parameters"}
@@ -55,11 +56,13 @@ def weave(
     handed_in: Sequence[HandedIn],
     first: str = "",
     values: Mapping[str, Any] | None = None,
+    demos: str | None = None,
 ) -> Woven:
     """Put the answers of a hand-in into the blank notebook of its lab.
 
     first: code of a cell in front of everything; values: put in place of the defaults in the
-    parameters cell.
+    parameters cell; demos: code in front of the first cell that only shows something. Without it
+    all such cells are left out.
     """
     stubs = task_cells(master)
     answers, oddities = find_answers(master, handed_in)
@@ -67,7 +70,11 @@ def weave(
     cells = [new_code_cell(first, id=FIRST)] if first else []
     for cell in master.cells:
         if DEMO in cell.metadata.get("tags", []):
-            continue
+            if demos is None:
+                continue
+            if demos:
+                cells.append(new_code_cell(demos, id=DEMOS))
+                demos = ""
         number = task_number(cell.id)
         text = cell.source if number is None else texts[number]
         cells.append(NotebookNode({**cell, "source": text}))

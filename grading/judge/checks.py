@@ -23,7 +23,7 @@ say what was seen and what was expected, in Kafka's words. A check that yields n
 of the check: points need positive evidence. `yield expect(..., must=True)` ends the check with
 nothing where the rest would be meaningless.
 
-Through `x` alone a check sees anything (grading/doors.py):
+Through `x` alone a check sees anything (grading/judge/visible.py):
     x.kafka     the cluster, read only: topics(), topic(name), group(name), quorum(), batches(), …
     x.read      x.read(topic) reads the log with a consumer of the grader's own
     x.value     x.value("len(counts)") the value of an expression in the notebook, as JSON
@@ -54,7 +54,7 @@ from grading.judge.outcome import Outcome
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
-    from grading.judge.visible import Doors
+    from grading.judge.visible import Visible
 
 LONGEST_MESSAGE = 600
 
@@ -82,7 +82,7 @@ class Check:
     title: str
     at: str
     needs: str | None
-    function: Callable[[Doors], Iterator[Finding | tuple[Any, str]]]
+    function: Callable[[Visible], Iterator[Finding | tuple[Any, str]]]
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,12 @@ class Result:
 
 def check(
     task: int, *, points: float, title: str, at: str = "after", needs: str | None = None
-) -> Callable[[Callable[[Doors], Iterator]], Check]:
+) -> Callable[[Callable[[Visible], Iterator]], Check]:
     """Make a generator function a check of a task. `needs`: the id of one that must not fail."""
     if points <= 0 or at not in {"after", "end"}:
         raise ValueError(f"check of task {task}: points={points}, at={at!r}")
 
-    def made(function: Callable[[Doors], Iterator]) -> Check:
+    def made(function: Callable[[Visible], Iterator]) -> Check:
         return Check(function.__name__, task, points, title, at, needs, function)
 
     return made
@@ -150,7 +150,7 @@ def same(what: str, seen: Iterable, expected: Iterable) -> Finding:
     return expect(not parts, f"{what}: {'; '.join(parts)}")
 
 
-def run(check: Check, x: Doors) -> Result:
+def run(check: Check, x: Visible) -> Result:
     """Run one check. Never raises: a check that breaks is an outcome too."""
     started = time.monotonic()
     findings: list[Finding] = []
@@ -170,7 +170,7 @@ def run(check: Check, x: Doors) -> Result:
     return Result(check.id, outcome, tuple(findings), detail, round(time.monotonic() - started, 3))
 
 
-def run_in_order(check: Check, x: Doors, earlier: Mapping[str, Result]) -> Result:
+def run_in_order(check: Check, x: Visible, earlier: Mapping[str, Result]) -> Result:
     """Run a check unless the one that it needs gave nothing; that one must be in `earlier`."""
     needed = earlier.get(check.needs) if check.needs else None
     if needed is not None and needed.outcome not in {Outcome.PASS, Outcome.PART}:

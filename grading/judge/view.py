@@ -139,7 +139,7 @@ class ClusterView:
         return self._cluster.batches(topic, partition, broker)
 
     def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
-        """All records of a topic; see Doors.read."""
+        """All records of a topic; see Visible.read."""
         # Kafka's own topics too: the one of the committed offsets tells what a group did when.
         self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
         if (topic, isolation) not in self._logs:
@@ -158,6 +158,11 @@ class ClusterView:
         self._logs.clear()
         self._absent.clear()
         self.seen = {}
+
+    def close(self) -> None:
+        """Close the consumers that were opened to read logs."""
+        while self._readers:
+            self._readers.popitem()[1].close()
 
     def open_reader(self, isolation: str = "read_uncommitted") -> KafkaConsumer:
         """The consumer that reads logs; kept, since an old one knows the cluster already."""

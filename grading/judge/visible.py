@@ -35,7 +35,7 @@ class Notebook(Protocol):
         """The value of an expression, as JSON carries it; Unseen where there is none."""
 
 
-class Doors:
+class Visible:
     """The argument of every check; see grading/judge/checks.py for how they are used.
 
     `patience` is lowered where nothing was done that could still take effect.
@@ -64,6 +64,16 @@ class Doors:
         self._patience = factor
         if self._cluster is not None:
             self._cluster.patience = factor
+
+    def look_afresh(self) -> None:
+        """Forget what was seen: the notebook went on."""
+        if self._cluster is not None:
+            self._cluster.forget()
+
+    @property
+    def seen(self) -> dict[str, Any] | None:
+        """What was looked at since then, in short; None where there is no cluster."""
+        return None if self._cluster is None else self._cluster.seen
 
     @property
     def kafka(self) -> ClusterView:

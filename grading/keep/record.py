@@ -13,7 +13,6 @@ another attempt with another key, so a run that was cut off goes on where it sto
 from __future__ import annotations
 
 import datetime
-import functools
 import hashlib
 import json
 import re
@@ -22,13 +21,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import grading
-import kafkalab
 from grading.define.definition import Definition
 from grading.handin.intake import Submission
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.score import of_check, total
+from grading.keep.digest import grader_digest
 from grading.keep.evidence import Evidence, headline
 from grading.run.attempt import Attempted
 from kafkalab.files import write_whole
@@ -37,7 +35,7 @@ STARTED, FINISHED = "started", "finished"
 
 
 @dataclass(frozen=True)
-class Record:
+class AttemptRecord:
     """What a teacher keeps of an attempt."""
 
     key: str
@@ -88,21 +86,26 @@ class Store:
         """The folder of an attempt."""
         return self.folder / "attempts" / key
 
-    def find(self, key: str) -> Record | None:
+    def find(self, key: str) -> AttemptRecord | None:
         """The record of an attempt, if there is one that can be read."""
         try:
             table = json.loads((self.attempt(key) / "record.json").read_text("utf-8"))
         except (FileNotFoundError, ValueError):
             return None
         outcome = Outcome(table["outcome"]) if table["outcome"] else None
-        return Record(**table | {"outcome": outcome})
+        return AttemptRecord(**table | {"outcome": outcome})
 
     def evidence(self, key: str) -> Evidence | None:
         """What was seen in an attempt."""
         file = self.attempt(key) / "evidence.json"
         return Evidence.from_json(json.loads(file.read_text("utf-8"))) if file.exists() else None
 
-    def start(self, record: Record) -> None:
+    def notebook(self, key: str) -> str | None:
+        """The text of the notebook that ran in an attempt, with its outputs."""
+        file = self.attempt(key) / "run.ipynb"
+        return file.read_text("utf-8") if file.exists() else None
+
+    def start(self, record: AttemptRecord) -> None:
         """Write that an attempt began; a left-over of this kind is run again.
 
         What an earlier attempt with the same key left stays beside it, as KEY.1, KEY.2, …
@@ -114,7 +117,7 @@ class Store:
             folder.rename(folder.with_name(f"{record.key}.{number}"))
         write_whole(self.attempt(record.key) / "record.json", as_text(asdict(record)))
 
-    def finish(self, record: Record, attempted: Attempted) -> None:
+    def finish(self, record: AttemptRecord, attempted: Attempted) -> None:
         """Write what came out. The record is last: it says that the rest is there."""
         folder = self.attempt(record.key)
         write_whole(folder / "evidence.json", as_text(attempted.evidence.to_json()))
@@ -131,17 +134,17 @@ class Store:
         file = self.folder / "class.json"
         return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
-    def class_records(self) -> list[Record]:
+    def class_records(self) -> list[AttemptRecord]:
         """The record that counts for each student, in the order of their names."""
         found = (self.find(key) for _, key in sorted(self.class_keys().items()))
         return [record for record in found if record is not None]
 
 
-def begun(lab: Definition, submission: Submission, seed: str) -> Record:
+def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:
     """The record of an attempt that is about to begin."""
     hand_in = submission.notebook.digest if submission.notebook else f"none: {submission.why}"
-    key = Key(hand_in, lab.digest, grader_digest(), seed)
-    return Record(
+    key = Key(hand_in, lab.digest, grader_digest(lab.place), seed)
+    return AttemptRecord(
         key=str(key),
         student=submission.student,
         lab=lab.name,
@@ -154,8 +157,8 @@ def begun(lab: Definition, submission: Submission, seed: str) -> Record:
 
 
 def ended(
-    record: Record, evidence: Evidence, checks: tuple[Check, ...], hidden: tuple[Check, ...]
-) -> Record:
+    record: AttemptRecord, evidence: Evidence, checks: tuple[Check, ...], hidden: tuple[Check, ...]
+) -> AttemptRecord:
     """The record of an attempt that came to its end: the score, which is made of evidence alone."""
     results = {result.check: result for result in evidence.results}
     points = total((*checks, *hidden), results)
@@ -178,7 +181,7 @@ def ended(
             }
         )
     reached = None if is_unknown else points.reached
-    return Record(
+    return AttemptRecord(
         **asdict(record)
         | {
             "status": FINISHED,
@@ -192,17 +195,6 @@ def ended(
             "seconds": evidence.phases,
         }
     )
-
-
-@functools.cache
-def grader_digest() -> str:
-    """Changes with the code that grades, so that a mended grader runs again."""
-    digest = hashlib.sha256()
-    for package in (grading, kafkalab):
-        for file in sorted(Path(package.__file__).parent.rglob("*.py")):
-            if "labs" not in file.parts:
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def slug(student: str) -> str:

@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS, REFUSED, Outcome
 from grading.keep.evidence import Evidence
-from grading.keep.record import Record, Store, slug
+from grading.keep.record import AttemptRecord, Store, slug
 from grading.practice.show import SIGNS
 from kafkalab.files import write_whole
 
@@ -62,14 +62,14 @@ def write(lab: Definition, store: Store) -> Path:
     return store.folder / "class.html"
 
 
-def write_student(lab: Definition, store: Store, record: Record) -> Path:
+def write_student(lab: Definition, store: Store, record: AttemptRecord) -> Path:
     """The page of one student."""
     page = store.folder / "students" / f"{slug(record.student)}.html"
     write_whole(page, student_page(lab, record, store.evidence(record.key)))
     return page
 
 
-def student_page(lab: Definition, record: Record, evidence: Evidence | None) -> str:
+def student_page(lab: Definition, record: AttemptRecord, evidence: Evidence | None) -> str:
     """What a student gets back."""
     return TEMPLATES.get_template("student.html").render(
         lab=lab,
@@ -82,7 +82,7 @@ def student_page(lab: Definition, record: Record, evidence: Evidence | None) -> 
     )
 
 
-def class_page(lab: Definition, records: list[Record]) -> str:
+def class_page(lab: Definition, records: list[AttemptRecord]) -> str:
     """What a teacher looks at first."""
     return TEMPLATES.get_template("class.html").render(
         lab=lab,
@@ -93,7 +93,7 @@ def class_page(lab: Definition, records: list[Record]) -> str:
     )  # fmt: skip
 
 
-def class_csv(lab: Definition, records: list[Record]) -> str:
+def class_csv(lab: Definition, records: list[AttemptRecord]) -> str:
     """One line a student; no cell can become a formula of a spreadsheet."""
     written = io.StringIO()
     writer = csv.writer(written)
@@ -115,7 +115,7 @@ def guarded(cell: object) -> object:
     return "" if cell is None else cell
 
 
-def in_words(record: Record) -> str:
+def in_words(record: AttemptRecord) -> str:
     """What became of the attempt."""
     if record.outcome is None:
         return "the run was cut off; grade again"
@@ -132,7 +132,9 @@ def as_number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
 
 
-def _task(lab: Definition, record: Record, evidence: Evidence | None, number: int) -> TaskLine:
+def _task(
+    lab: Definition, record: AttemptRecord, evidence: Evidence | None, number: int
+) -> TaskLine:
     task = lab.tasks[number]
     mine = [check for check in record.checks if check["task"] == number]
     public = [check | {"sign": _sign(check), "words": IN_WORDS[Outcome(check["outcome"])]}
@@ -167,7 +169,7 @@ def _task(lab: Definition, record: Record, evidence: Evidence | None, number: in
     )
 
 
-def _by_task(lab: Definition, record: Record) -> list[float | None]:
+def _by_task(lab: Definition, record: AttemptRecord) -> list[float | None]:
     if record.reached is None:
         return [None] * len(lab.tasks)
     return [
@@ -176,7 +178,7 @@ def _by_task(lab: Definition, record: Record) -> list[float | None]:
     ]
 
 
-def _difficulty(records: list[Record]) -> list[dict[str, Any]]:
+def _difficulty(records: list[AttemptRecord]) -> list[dict[str, Any]]:
     """For each check: how many passed it, and what was seen most often where it was not passed."""
     scored = [r for r in records if r.reached is not None and r.outcome not in REFUSED]
     lines = []

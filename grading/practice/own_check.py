@@ -11,7 +11,8 @@ from grading.handin.notebookfile import NotebookFile, Unreadable, read
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence
 from grading.practice.show import Verdict
-from grading.run.attempt import Attempt, Job
+from grading.run.attempt import Attempt
+from grading.run.job import Job
 from grading.run.lease import Lease
 from kafkalab.errors import CourseError
 

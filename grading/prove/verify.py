@@ -1,18 +1,17 @@
 """The author's proof: a lab that judges wrongly is not shipped.
 
-The reference must reach all points, the blank notebook its floor, and each wrong answer must fail
-the checks that it names and no others. Wrong answers are written for one task each and woven
-together where they cannot hide one another, so a few runs prove a lab.
+The reference must reach all points with everything that the lab shows on the way, the blank
+notebook its floor, and each wrong answer must fail the checks that it names and no others. A run
+of wrong answers ends when it has come to the last check that one of them names: what follows
+cannot change what was seen, and is compared only in a proof of the `whole`.
 """
 
 from __future__ import annotations
 
-import random
 import shutil
 import tempfile
-import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -22,30 +21,18 @@ from grading.define.definition import Definition
 from grading.define.seed import course_secret
 from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
-from grading.handin.weave import as_handed_in, task_cells
+from grading.handin.weave import as_handed_in
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
-from grading.keep.record import Record, Store, slug
-from grading.run.batch import Batch, Watch, plan
-from kafkalab.errors import CourseError
+from grading.keep.evidence import Evidence
+from grading.keep.record import AttemptRecord, Store, slug
+from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
+from grading.run.round import Listener, Round, Work, plan
+from kafkalab.files import write_whole
+from kafkalab.spark.pool import warm_spark
 
 REFERENCE, BLANK = "reference", "blank"
-
-
-@dataclass(frozen=True)
-class WrongAnswer:
-    """An answer that is wrong in one way. `fails`: what must fail; `also`: what may fail too."""
-
-    name: str
-    task: int
-    why: str
-    fails: frozenset[str]
-    also: frozenset[str]
-    answer: str
-
-    @property
-    def touches(self) -> frozenset[str]:
-        return self.fails | self.also
+RIGHT, WRONG = "right", "wrong"
 
 
 @dataclass(frozen=True)
@@ -54,6 +41,10 @@ class Trial:
 
     name: str
     wrong: tuple[WrongAnswer, ...] = ()
+    last: int | None = None
+    """The task after whose checks the run ends; None: it comes to its end."""
+    demos: bool = False
+    """Whether what the lab shows is run too."""
 
     @property
     def must(self) -> frozenset[str]:
@@ -62,6 +53,10 @@ class Trial:
     @property
     def may(self) -> frozenset[str]:
         return frozenset().union(*(answer.touches for answer in self.wrong))
+
+    def asks(self, check: Check) -> bool:
+        """Whether the run comes to this check."""
+        return self.last is None or (check.at == "after" and check.task <= self.last)
 
 
 @dataclass
@@ -79,7 +74,7 @@ class Proof:
     problems: list[str] = field(default_factory=list)
     checks: dict[str, Tally] = field(default_factory=dict)
     trials: list[str] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
+    records: list[AttemptRecord] = field(default_factory=list)
 
     @property
     def is_good(self) -> bool:
@@ -91,12 +86,17 @@ def verify(
     keep: Path,
     repeat: int = 1,
     jobs: int = 1,
-    watch: Watch = lambda _: None,
+    tell: Listener = lambda _: None,
+    pages: Path | None = None,
+    whole: bool = False,
+    only: str = "",
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
-    keep: gets a folder for each run that did not go as expected, as grading/record.py has it. A
-    flake may not come again for a hundred runs, so what was seen must stay.
+    keep: gets a folder for each run that did not go as expected, as grading/keep/record.py has it.
+    A flake may not come again for a hundred runs, so what was seen must stay. pages: gets the
+    reference as it ran, as a notebook and as a web page. whole: run wrong answers to the end too.
+    only: RIGHT for the reference and the blank notebook alone, WRONG for the wrong answers alone.
     """
     solved, blank = master.solved(lab), master.blank(lab)
     checks = (*lab.checks, *lab.hidden_checks())
@@ -107,93 +107,59 @@ def verify(
     for number in range(repeat):
         packed = pack(wrong, number)
         proof.trials = [", ".join(answer.name for answer in group) for group in packed]
-        todo = [Trial(REFERENCE), Trial(BLANK)]
-        todo += [Trial(f"wrong {at}", tuple(group)) for at, group in enumerate(packed, start=1)]
-        for trial in todo:
+        for trial in _trials(packed, checks, whole, demos=number == 0):
+            if only and (only == WRONG) is not bool(trial.wrong):
+                continue
             name = f"{trial.name} (repeat {number + 1})" if repeat > 1 else trial.name
             trials[name] = trial
             notebook = blank if trial.name == BLANK else woven(solved, trial.wrong)
             submissions.append(Submission(name, handed_in(notebook, lab.name)))
     with tempfile.TemporaryDirectory(prefix="kl-verify-") as folder:
         store = Store(Path(folder), lab.name)
-        work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        proof.records = Batch(lab, store, watch).run(work, jobs)
+        planned, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
+        work = [_as_asked(one, trials[one.submission.student]) for one in planned]
+        with warm_spark(jobs):
+            proof.records = Round(lab, store, tell).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:
             known = len(proof.problems)
-            _judge(lab, record, trials[record.student], store, proof)
+            trial = trials[record.student]
+            _judge(lab, record, trial, store, proof)
             if len(proof.problems) > known:
                 shutil.copytree(store.attempt(record.key), keep / slug(record.student))
+            if trial.demos and pages is not None:
+                _keep_page(store.notebook(record.key), pages / lab.name)
     return proof
 
 
-def wrong_answers(lab: Definition, solved: NotebookNode) -> list[WrongAnswer]:
-    """Everything in wrong/, with replacements made in the reference answer."""
-    reference = task_cells(solved)
-    found = []
-    for file in sorted((lab.place.teacher / "wrong").glob("*.toml")):
-        table = tomllib.loads(file.read_text("utf-8"))
-        try:
-            task = table["task"]
-            answer = table.get("answer") or _replaced(reference[task], table["replace"])
-            found.append(
-                WrongAnswer(
-                    file.stem,
-                    task,
-                    table["why"],
-                    frozenset(table["fails"]),
-                    frozenset(table.get("also", ())),
-                    answer,
-                )
-            )
-        except (KeyError, ValueError) as error:
-            raise CourseError(
-                f"{file} is no wrong answer.", f"{type(error).__name__}: {error}", "Mend it."
-            ) from None
-    return found
+def _trials(
+    packed: Sequence[Sequence[WrongAnswer]], checks: Sequence[Check], whole: bool, demos: bool
+) -> Iterator[Trial]:
+    """The runs of one repetition, the longest first."""
+    yield Trial(REFERENCE, demos=demos)
+    for at, group in enumerate(packed, start=1):
+        last = None if whole else last_task(group, checks)
+        yield Trial(f"wrong {at}", tuple(group), last)
+    yield Trial(BLANK)
 
 
-def _replaced(reference: str, pairs: dict[str, str]) -> str:
-    for old, new in pairs.items():
-        if reference.count(old) != 1:
-            raise ValueError(f"{old!r} stands {reference.count(old)} times in the reference answer")
-        reference = reference.replace(old, new)
-    return reference
+def _as_asked(work: Work, trial: Trial) -> Work:
+    """The work of a trial, which is not run as a student's hand-in in every way."""
+    assert work.job is not None, "what we hand in can be read"
+    return replace(work, job=replace(work.job, demos=trial.demos, last=trial.last))
 
 
-def gaps(checks: Sequence[Check], wrong: Iterable[WrongAnswer]) -> Iterator[str]:
-    """Checks that no wrong answer fails, and names that are no checks."""
-    ids = {check.id for check in checks}
-    wrong = list(wrong)
-    for answer in wrong:
-        if unknown := answer.touches - ids:
-            yield f"{answer.name} names {', '.join(sorted(unknown))}, which is no check"
-        if not answer.fails:
-            yield f"{answer.name} fails nothing"
-    failed = frozenset().union(*(answer.fails for answer in wrong))
-    for check in checks:
-        if check.id not in failed:
-            yield f"no wrong answer fails {check.id}"
+def _keep_page(text: str | None, file: Path) -> None:
+    """Write a notebook that was run, and its page. Without one there is nothing to show."""
+    if text is None:
+        return
+    import nbformat
+    from nbconvert import HTMLExporter
 
-
-def pack(wrong: Sequence[WrongAnswer], variant: int = 0) -> list[list[WrongAnswer]]:
-    """Put wrong answers together: other tasks, other checks. First fit, the largest first.
-
-    A variant shuffles those of equal size: what hides behind another answer in one combination
-    comes out in the next.
-    """
-    order = list(wrong)
-    random.Random(variant).shuffle(order)
-    groups: list[list[WrongAnswer]] = []
-    for answer in sorted(order, key=lambda answer: -len(answer.touches)):
-        for group in groups:
-            if all(o.task != answer.task and not o.touches & answer.touches for o in group):
-                group.append(answer)
-                break
-        else:
-            groups.append([answer])
-    return groups
+    write_whole(file.with_suffix(".ipynb"), text)
+    page, _ = HTMLExporter(template_name="lab").from_notebook_node(nbformat.reads(text, 4))
+    write_whole(file.with_suffix(".html"), page)
 
 
 def woven(solved: NotebookNode, wrong: Sequence[WrongAnswer]) -> NotebookNode:
@@ -210,7 +176,9 @@ def handed_in(notebook: NotebookNode, lab: str) -> NotebookFile:
     return NotebookFile(tuple(as_handed_in(notebook)), lab)
 
 
-def _judge(lab: Definition, record: Record, trial: Trial, store: Store, proof: Proof) -> None:
+def _judge(
+    lab: Definition, record: AttemptRecord, trial: Trial, store: Store, proof: Proof
+) -> None:
     name = record.student
     if record.outcome in OURS:
         broken = [c for c in record.checks if c["outcome"] in OURS]
@@ -218,12 +186,16 @@ def _judge(lab: Definition, record: Record, trial: Trial, store: Store, proof: P
         proof.problems.append(f"{name}: {record.outcome}: {details or _last_line(record.why)}")
         return
     evidence = store.evidence(record.key)
+    if evidence is None:
+        proof.problems.append(f"{name}: left no evidence")
+        return
     if trial.name == BLANK:
         _judge_blank(lab, record, evidence, proof)
         return
     if trial.name == REFERENCE:
         proof.problems += [f"{name}: a cell of the master failed: {t}" for t in evidence.trouble]
-    for check in record.checks:
+    asked = {check.id for check in (*lab.checks, *lab.hidden_checks()) if trial.asks(check)}
+    for check in (check for check in record.checks if check["id"] in asked):
         identity, passed = check["id"], check["outcome"] == Outcome.PASS
         said = "; ".join(check["messages"]) or check["outcome"]
         tally = proof.checks[identity]
@@ -242,7 +214,7 @@ def _judge(lab: Definition, record: Record, trial: Trial, store: Store, proof: P
         proof.problems.append(f"{name}: reaches {record.reached:g} of {record.full:g} points")
 
 
-def _judge_blank(lab: Definition, record: Record, evidence, proof: Proof) -> None:
+def _judge_blank(lab: Definition, record: AttemptRecord, evidence: Evidence, proof: Proof) -> None:
     name = record.student
     if record.reached != lab.floor:
         proof.problems.append(f"{name}: scores {record.reached:g}, not its floor {lab.floor:g}")

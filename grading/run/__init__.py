@@ -1,1 +1,1 @@
-"""Running hand-ins: a batch, an attempt, its process, its kernel, its cluster."""
+"""Running hand-ins: a round, an attempt, its process, its kernel, its cluster."""

@@ -15,36 +15,25 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grading.define.definition import Definition
-from grading.handin.weave import HandedIn
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence, cell_from_json, result_from_json
+from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
 
 FOR_THE_REST = 60.0
 FOR_A_CHECK = 10.0
 FOR_A_FAULT = 60.0
+FOR_DEMOS = 300.0
 """Seconds beyond the limit of the run. The process keeps that limit itself; if it is there even
 later, something of ours hangs."""
 Report = Callable[[dict[str, Any]], None]
-
-
-@dataclass(frozen=True)
-class Job:
-    """Everything an attempt needs. JSON, so that it can travel to any machine."""
-
-    student: str
-    seed: str
-    cells: Sequence[HandedIn]
-    cluster: str | None = None
-    hidden: bool = True
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +69,7 @@ class Attempt:
         evidence = Evidence(self.lab.name, job.student, job.seed)
         checks = len(self.lab.checks) + sum(task.hidden for task in self.lab.tasks.values())
         limit = self.lab.limits.run + FOR_THE_REST + FOR_A_CHECK * checks
-        limit += FOR_A_FAULT * len(self.lab.faults)
+        limit += FOR_A_FAULT * len(self.lab.faults) + FOR_DEMOS * job.demos
         overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
         try:
             with contextlib.suppress(BrokenPipeError):
@@ -109,7 +98,7 @@ class Attempt:
         self.stderr.close()
 
     def _send(self, job: Job) -> None:
-        self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
+        self.process.stdin.write(job.to_json().encode() + b"\n")
         self.process.stdin.flush()
 
     def _follow(self, evidence: Evidence, report: Report) -> Attempted:

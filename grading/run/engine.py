@@ -9,10 +9,6 @@ kernel that floods it with output.
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
@@ -20,55 +16,19 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 
-from grading.define.definition import Limits
-from grading.judge.visible import CellState
-from grading.lab import no_value
-from grading.run.client import GradingClient
-from grading.run.kernel import Kernel
+from grading.run.client import Beside, GradingClient
+from grading.run.graded import GradedNotebook
 
 NAME = "grading"
 
 
-@dataclass
-class Run:
-    """A run of one notebook: what is asked of the engine, and what it found."""
+def run(
+    notebook: NotebookNode, graded: GradedNotebook, beside: Beside, last: int | None = None
+) -> NotebookNode:
+    """Run a woven notebook; returns it with its outputs. The kernel stays up.
 
-    kernel: Kernel
-    limits: Limits
-    at_check: Callable[[int], None] = lambda task: None
-    """Called at the check cell of each task, in its place."""
-    at_cell: Callable[[int | None], None] = lambda task: None
-    beside: Callable[[int | None], AbstractContextManager[None]] = lambda task: nullcontext()
-    """Entered around the run of a cell: what is to happen beside it."""
-    cells: dict[int, CellState] = field(default_factory=dict)
-    """How the cell of each task ended."""
-    trouble: list[str] = field(default_factory=list)
-    """Cells of the master that did not run: names, for the teacher."""
-    ended: CellState | None = None
-    """The state in which the kernel was lost."""
-    spent: float = 0.0
-    """Seconds that cells took; checks do not count against the limit of the run."""
-    spent_on_values: float = 0.0
-    """Seconds that the notebook took to give values to checks."""
-    client: GradingClient | None = None
-
-    @property
-    def is_alive(self) -> bool:
-        return self.ended is None
-
-    def value(self, expression: str) -> Any:
-        """The value of an expression in the kernel; see Doors.value."""
-        if self.client is None or not self.is_alive:
-            raise no_value(expression, "NoKernel", "the kernel had ended")
-        started = time.monotonic()
-        try:
-            return self.client.value(expression)
-        finally:
-            self.spent_on_values += time.monotonic() - started
-
-
-def run(notebook: NotebookNode, asked: Run) -> NotebookNode:
-    """Run a woven notebook; returns it with its outputs. The kernel stays up."""
+    last: the task after whose checks the run ends; SetUpFailed where it does not come so far.
+    """
     cells = list(notebook.cells)
     # papermill raises at the end where any cell shows an error; the states say all of it
     with contextlib.suppress(PapermillExecutionError):
@@ -80,7 +40,9 @@ def run(notebook: NotebookNode, asked: Run) -> NotebookNode:
             progress_bar=False,
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
-            asked=asked,
+            graded=graded,
+            beside=beside,
+            last=last,
         )
     for cell in cells:
         cell.metadata.pop("papermill", None)
@@ -95,8 +57,7 @@ class GradingEngine(NBClientEngine):
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> None:
-        asked: Run = kwargs["asked"]
-        client = GradingClient(nb_man, km=asked.kernel.manager, asked=asked)
+        client = GradingClient(nb_man, kwargs["graded"], kwargs["beside"], kwargs["last"])
         client.papermill_execute_cells()
 
 

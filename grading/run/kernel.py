@@ -19,7 +19,7 @@ from kafkalab.places import cache, state
 
 PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV"),
-    *("KAFKALAB_ENGINE", "KAFKALAB_JAVA_HOME", "KAFKALAB_SPARK_MASTER"),
+    *("KAFKALAB_ENGINE", "KAFKALAB_JAVA_HOME", "KAFKALAB_SPARK_MASTER", "KAFKALAB_SPARK_POOL"),
 )
 MARK = "KAFKALAB_ATTEMPT"
 """In the environment of the kernel and all that it starts; tells whose a stray process is."""

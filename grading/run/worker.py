@@ -1,6 +1,6 @@
 """The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER`.
 
-It starts the kernel, then waits for a job on standard input, so that a batch can have the next one
+It starts the kernel, then waits for a job on standard input, so that a round can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
 `cell` and `checks` as they come, at last `done` with the evidence. When standard input ends its
 parent is gone, and it ends with all that it started.
@@ -16,82 +16,90 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grading.define import definition, master, seed
-from grading.faults.fault import Injected
-from grading.faults.injection import Breaking, without_its_fault
-from grading.judge import checks
-from grading.judge.checks import Check, Result
-from grading.judge.outcome import Outcome
-from grading.judge.visible import Doors
+from grading.faults.injection import Breaking
+from grading.judge.visible import Visible
 from grading.keep.evidence import Evidence
+from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
 from grading.run.quick_import import without_web_grammar
 
 if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
     from grading.judge.view import ClusterView
-    from grading.run.engine import Run
     from grading.run.kernel import Kernel
 
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
-NOTHING_DONE = 0.1  # patience of the checks of a task that has no answer
-
-
-class SetUpFailed(Exception):
-    """A cell of the master failed before any of the student's ran."""
+CLUSTER = "KAFKALAB_CLUSTER"
 
 
 class Worker:
-    """One attempt at one lab."""
+    """A lab and a kernel, ready for a job; `phases` are seconds."""
 
     def __init__(self, lab: definition.Definition, kernel: Kernel, out: TextIO) -> None:
         self.lab = lab
         self.kernel = kernel
-        self.out = out
-        self.master = master.blank(lab)
+        self.blank = master.blank(lab)
         self.phases: dict[str, float] = {}
+        self._out = out
 
     def say(self, event: str, **content: Any) -> None:
         """One line for the parent."""
-        self.out.write(json.dumps({"event": event, **content}) + "\n")
-        self.out.flush()
+        self._out.write(json.dumps({"event": event, **content}) + "\n")
+        self._out.flush()
 
-    def attempt(self, job: dict[str, Any]) -> tuple[Evidence, dict[str, Any]]:
+    def attempt(self, job: Job) -> tuple[Evidence, NotebookNode]:
         """Run a hand-in and look at what it did: evidence, and the notebook with its outputs."""
-        from grading.handin.weave import HandedIn, weave
-        from grading.run.engine import Run, run
+        from grading.handin.weave import weave
+        from grading.run.engine import run
+        from grading.run.graded import GradedNotebook
+        from grading.run.looking import Looking
 
-        p = seed.parameters(self.lab.make, job["seed"])
-        evidence = Evidence(self.lab.name, job["student"], job["seed"], dict(p))
+        lab, p = self.lab, seed.parameters(self.lab.make, job.seed)
         with self.phase("weave"):
-            handed_in = [HandedIn(**cell) for cell in job["cells"]]
-            woven = weave(self.master, handed_in, first_cell(job), self.lab.values)
-        evidence.unanswered = sorted(woven.unanswered)
-        evidence.oddities = [*job["notes"], *woven.oddities]
-        view = self.attach(job["cluster"])
-        asked = Run(self.kernel, self.lab.limits)
-        x = Doors(asked, view, p, job["seed"])
-        hidden = self.lab.hidden_checks() if job["hidden"] else ()
-        looking = Looking(self, asked, x, (*self.lab.checks, *hidden), woven.unanswered, view)
-        asked.at_cell, asked.at_check = looking.at_cell, looking.at_task
-        breaking = Breaking(self.lab.faults, job["cluster"], p, woven.unanswered, self.kernel)
-        asked.beside, looking.injected = breaking.beside, breaking.injected
-        evidence.cells, evidence.results = asked.cells, looking.results
-        evidence.trouble, evidence.snapshots = asked.trouble, looking.snapshots
+            demos = as_a_reader() if job.demos else None
+            woven = weave(self.blank, job.cells, first_cell(job), lab.values, demos)
+        view = self.attach(job.cluster)
+        graded = GradedNotebook(self.kernel, lab.limits)
+        x = Visible(graded, view, p, job.seed)
+        breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
+        all_checks = (*lab.checks, *(lab.hidden_checks() if job.hidden else ()))
+        looking = Looking(self.say, graded, x, all_checks, woven.unanswered, breaking)
         with self.phase("run"):
-            notebook = run(woven.notebook, asked)
-            looking.at_end()
-        self.phases |= {"cells": round(asked.spent, 3), "values": round(asked.spent_on_values, 3)}
-        if asked.ended is not None:
-            evidence.ended, evidence.why = asked.ended.state, asked.ended.error
-        self.phases["faults"] = round(breaking.spent, 3)
-        evidence.faults = list(breaking.injected.values())
-        evidence.phases, evidence.is_complete = self.phases, True
-        return evidence, notebook
+            notebook = run(woven.notebook, graded, looking, job.last)
+            if job.last is None:
+                looking.at_end()
+        self.phases |= {
+            name: round(seconds, 3)
+            for name, seconds in {
+                "checks": looking.spent,
+                "cells": graded.spent,
+                "values": graded.spent_on_values,
+                "faults": breaking.spent,
+            }.items()
+        }
+        return Evidence(
+            lab.name,
+            job.student,
+            job.seed,
+            parameters=dict(p),
+            cells=graded.cells,
+            results=looking.results,
+            unanswered=sorted(woven.unanswered),
+            oddities=[*job.notes, *woven.oddities],
+            trouble=graded.trouble,
+            faults=list(breaking.injected.values()),
+            ended=graded.ended.state if graded.ended else None,
+            why=graded.ended.error if graded.ended else "",
+            is_complete=True,
+            snapshots=looking.snapshots,
+            phases=self.phases,
+        ), notebook
 
     def attach(self, path: str | None) -> ClusterView | None:
         """The cluster of this attempt as the checks see it."""
@@ -107,83 +115,27 @@ class Worker:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Add the seconds of a block to a phase."""
+        """Take the seconds of a block."""
         started = time.monotonic()
         try:
             yield
         finally:
-            seconds = time.monotonic() - started
-            self.phases[name] = round(self.phases.get(name, 0) + seconds, 3)
+            self.phases[name] = round(time.monotonic() - started, 3)
 
 
-class Looking:
-    """Runs the checks at their places and keeps what they found."""
-
-    def __init__(
-        self,
-        worker: Worker,
-        asked: Run,
-        x: Doors,
-        all_checks: tuple[Check, ...],
-        unanswered: frozenset[int],
-        view: ClusterView | None,
-    ) -> None:
-        self.worker = worker
-        self.asked = asked
-        self.x = x
-        self.checks = all_checks
-        self.unanswered = unanswered
-        self.view = view
-        self.results: list[Result] = []
-        self.snapshots: dict[str, Any] = {}
-        self.injected: Mapping[int, Injected] = {}
-
-    def at_cell(self, task: int | None) -> None:
-        """A cell begins. Before the first answer nothing can fail but what is ours."""
-        if task is not None and not self.asked.cells and self.asked.trouble:
-            raise SetUpFailed(self.asked.trouble[0])
-        self.worker.say("cell", task=task)
-
-    def at_task(self, task: int) -> None:
-        """At the check cell of a task, before later cells can change what it left."""
-        self._look(f"task {task}", [c for c in self.checks if c.task == task and c.at == "after"])
-
-    def at_end(self) -> None:
-        """After the last cell."""
-        self._look("end", [check for check in self.checks if check.at == "end"])
-
-    def _look(self, place: str, due: list[Check]) -> None:
-        with self.worker.phase("checks"):
-            if self.view is not None:
-                self.view.forget()
-            found = [self._result(check) for check in due]
-            if self.view is not None:
-                self.snapshots[place] = self.view.seen
-        cells = {number: asdict(cell) for number, cell in self.asked.cells.items()}
-        self.worker.say("checks", results=[asdict(result) for result in found], cells=cells)
-
-    def _result(self, check: Check) -> Result:
-        cell = self.asked.cells.get(check.task)
-        if cell is None or cell.state is Outcome.NOT_REACHED:
-            result = Result(check.id, Outcome.NOT_REACHED)
-        else:
-            self.x.patience = NOTHING_DONE if check.task in self.unanswered else 1.0
-            earlier = {result.check: result for result in self.results}
-            result = without_its_fault(check, self.injected) or checks.run_in_order(
-                check, self.x, earlier
-            )
-        self.results.append(result)
-        return result
-
-
-def first_cell(job: dict[str, Any]) -> str:
+def first_cell(job: Job) -> str:
     """Tells the notebook whose it is. Code of ours in front of the master's."""
     from grading.lab import SEED
 
-    values = {SEED: job["seed"]}
-    if job["cluster"] is not None:
-        values["KAFKALAB_CLUSTER"] = job["cluster"]
+    values = {SEED: job.seed}
+    if job.cluster is not None:
+        values[CLUSTER] = job.cluster
     return f"# Put here by the grader.\nimport os\n\nos.environ.update({values!r})"
+
+
+def as_a_reader() -> str:
+    """Code in front of what a lab shows: from here on another cluster that is started is one."""
+    return f"# Put here by the grader.\nos.environ.pop({CLUSTER!r}, None)"
 
 
 def main() -> None:
@@ -193,6 +145,7 @@ def main() -> None:
     adopt_orphans()
     started = time.monotonic()
     without_web_grammar()
+    from grading.run.client import SetUpFailed
     from grading.run.kernel import Kernel, KernelDidNotStart
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
@@ -208,7 +161,7 @@ def main() -> None:
         if not line:
             return  # the attempt was not needed, or nobody is there any more
         end_with_parent(folder)
-        evidence, notebook = worker.attempt(json.loads(line))
+        evidence, notebook = worker.attempt(Job.from_json(line))
         worker.say("done", evidence=evidence.to_json(), notebook=notebook)
     except (SetUpFailed, KernelDidNotStart) as why:
         worker.say("fault", why=f"{type(why).__name__}: {why}")

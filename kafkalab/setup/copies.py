@@ -7,11 +7,20 @@ is the text of its cells: running it leaves outputs behind, and that alone chang
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kafkalab.errors import CourseError
+from kafkalab.files import write_whole
+from kafkalab.setup import older_copies
+from kafkalab.setup.older_copies import Carried
+
 NOTES = ".course.json"
-FOLDERS = ("notebooks", "labs")
+OLDER = "older"
+# A lab that is run in the course's own folder writes its logs there.
+NOT_OFFERED = {"__pycache__", "run"}
 
 
 @dataclass
@@ -21,48 +30,82 @@ class Refreshed:
     copied: list[Path] = field(default_factory=list)
     replaced: list[Path] = field(default_factory=list)
     beside: list[Path] = field(default_factory=list)
+    outdated: list[Path] = field(default_factory=list)
+    """The learner's own versions beside which a newer one of the course lies."""
+    carried: Carried = field(default_factory=Carried)
+
+
+@dataclass(frozen=True)
+class Reset:
+    """A fresh page, and where what was there lies now (None: nothing of it differed)."""
+
+    page: Path
+    aside: Path | None
+    carried: Carried
 
 
 def refresh(source: Path, target: Path) -> Refreshed:
-    """Bring the copies in `target` up to what `source` holds in its folders for learners."""
+    """Bring the copies in `target` up to what `source` holds for learners."""
     target.mkdir(parents=True, exist_ok=True)
     notes = _notes(target / NOTES)
-    done = Refreshed()
-    for folder in FOLDERS:
-        for original in sorted((source / folder).rglob("*")):
-            relative = original.relative_to(source)
-            hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
-            if original.is_file() and not hidden:
-                _refresh(original, target / relative, relative, notes, done)
-    _write(target / NOTES, json.dumps(notes, indent=1, sort_keys=True).encode())
+    # First, so that no fresh copy takes the place that a learner's own is to move to.
+    done = Refreshed(carried=older_copies.carry(target, notes, digest))
+    for relative in offered(source):
+        _refresh(source / relative, target / relative, relative, notes, done)
+    _keep_notes(target, notes)
     return done
 
 
-def _refresh(
-    original: Path, copy: Path, relative: Path, notes: dict[str, str], done: Refreshed
-) -> None:
-    content = original.read_bytes()
-    offered = digest(original.suffix, content)
-    last_offered = notes.get(str(relative))
-    notes[str(relative)] = offered
-    if not copy.exists():
-        _write(copy, content)
-        done.copied.append(relative)
-        return
-    present = digest(copy.suffix, copy.read_bytes())
-    if offered in (present, last_offered):
-        return
-    if present == last_offered:
-        _write(copy, content)
-        done.replaced.append(relative)
-        return
-    beside = copy.with_name(f"{copy.stem}.new{copy.suffix}")
-    number = 1
-    while beside.exists():
-        number += 1
-        beside = copy.with_name(f"{copy.stem}.new{number}{copy.suffix}")
-    _write(beside, content)
-    done.beside.append(relative.with_name(beside.name))
+def reset(source: Path, target: Path, name: str) -> Reset:
+    """Put fresh copies in the place of a lesson or a lab; what differs from them is kept aside.
+
+    `name`: the number of a lesson (03), lab03, or the whole name of either. CourseError for others.
+    """
+    page = _page(source, name)
+    target.mkdir(parents=True, exist_ok=True)
+    notes = _notes(target / NOTES)
+    carried = older_copies.carry(target, notes, digest)
+    # A lab has a folder of its own, and the programs in it are renewed with the page.
+    is_lab = page.parts[0] == "labs"
+    mine = [path for path in offered(source) if is_lab and page.parent in path.parents] or [page]
+    differing = [path for path in mine if _differs(source / path, target / path)]
+    aside = _new_folder(target / OLDER, page.stem) if differing else None
+    for path in mine:
+        content = (source / path).read_bytes()
+        if aside is not None and path in differing:
+            kept = aside / path.relative_to(page.parent)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            (target / path).rename(kept)
+        if not (target / path).exists():
+            write_whole(target / path, content)
+        notes[path.as_posix()] = digest(path.suffix, content)
+        for beside in _all_beside(target / path):
+            if beside.read_bytes() == content:
+                beside.unlink()
+    _keep_notes(target, notes)
+    return Reset(page, aside.relative_to(target) if aside else None, carried)
+
+
+def offered(source: Path) -> Iterator[Path]:
+    """What a learner gets, relative to the course's folder, in order.
+
+    Of a lab its notebook and the folders that lie beside it; the grader reads the rest.
+    """
+    found = sorted((source / "notebooks").rglob("*"))
+    for folder in sorted((source / "labs").glob("*/")):
+        found.append(folder / f"lab{folder.name}.ipynb")
+        found += [path for inner in sorted(folder.glob("*/")) for path in sorted(inner.rglob("*"))]
+    for original in found:
+        relative = original.relative_to(source)
+        unfit = any(part.startswith(".") or part in NOT_OFFERED for part in relative.parts)
+        if original.is_file() and not unfit:
+            yield relative
+
+
+def short_name(path: Path) -> str:
+    """What `reset` calls the lesson or the lab that a copy belongs to: 03 or lab03."""
+    kind, name = path.parts[:2]
+    return f"lab{name[:2]}" if kind == "labs" else name[:2]
 
 
 def digest(suffix: str, content: bytes) -> str:
@@ -79,16 +122,89 @@ def digest(suffix: str, content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def _refresh(
+    original: Path, copy: Path, relative: Path, notes: dict[str, str], done: Refreshed
+) -> None:
+    content = original.read_bytes()
+    now = digest(original.suffix, content)
+    before = notes.get(relative.as_posix())
+    notes[relative.as_posix()] = now
+    if not copy.exists():
+        write_whole(copy, content)
+        done.copied.append(relative)
+        return
+    present = digest(copy.suffix, copy.read_bytes())
+    if present == now:
+        return
+    if present == before:
+        write_whole(copy, content)
+        done.replaced.append(relative)
+        return
+    taken = _all_beside(copy)
+    is_there = any(digest(one.suffix, one.read_bytes()) == now for one in taken)
+    if now != before and not is_there:
+        number = 1
+        while (beside := _beside(copy, number)) in taken:
+            number += 1
+        write_whole(beside, content)
+        done.beside.append(relative.with_name(beside.name))
+    if now != before or taken:
+        done.outdated.append(relative)
+
+
+def _beside(copy: Path, number: int) -> Path:
+    return copy.with_name(f"{copy.stem}.new{number if number > 1 else ''}{copy.suffix}")
+
+
+def _all_beside(copy: Path) -> list[Path]:
+    """The newer versions that were put beside a copy."""
+    name = re.compile(rf"{re.escape(copy.stem)}\.new\d*{re.escape(copy.suffix)}")
+    return [path for path in sorted(copy.parent.glob("*")) if name.fullmatch(path.name)]
+
+
+def _page(source: Path, name: str) -> Path:
+    pages = [path for path in offered(source) if path.suffix == ".ipynb"]
+    for page in pages:
+        number = page.stem.partition("_")[0]
+        # Lab 03 is also known as its folder, 03_stock_producer, and both as 3 for short.
+        called = {page.stem, number, number.replace("lab0", "lab").removeprefix("0")}
+        if page.parts[0] == "labs":
+            called.add(page.parent.name)
+        if name.removesuffix(".ipynb") in called:
+            return page
+    raise CourseError(
+        f"There is no lesson and no lab {name}.",
+        f"There are {', '.join(page.stem for page in pages)}.",
+        "Name one of them; 03 is enough for a lesson, lab03 for a lab.",
+    )
+
+
+def _differs(original: Path, copy: Path) -> bool:
+    return copy.exists() and copy.read_bytes() != original.read_bytes()
+
+
+def _new_folder(parent: Path, name: str) -> Path:
+    """A folder that was not there before: NAME-1, NAME-2."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        folder = parent / f"{name}-{number}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
 def _notes(path: Path) -> dict[str, str]:
+    """The sums of what was last given out, by path."""
     try:
-        return json.loads(path.read_text("utf-8"))
+        notes = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
+    return notes if isinstance(notes, dict) else {}
 
 
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing: a full disk must not leave half a notebook in place of a whole one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.writing")
-    fresh.write_bytes(content)
-    fresh.replace(path)
+def _keep_notes(target: Path, notes: dict[str, str]) -> None:
+    write_whole(target / NOTES, json.dumps(notes, indent=1, sort_keys=True))

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
@@ -64,6 +65,23 @@ def connectors() -> list[Path]:
     return jars.jars("spark-kafka")
 
 
+class Key(NamedTuple):
+    """Where Java listens on this machine, and the word that it wants to hear first."""
+
+    port: int
+    secret: str
+
+    @contextlib.contextmanager
+    def offered(self) -> Iterator[None]:
+        """While this lasts, PySpark connects to this Java process and starts none of its own."""
+        port, secret = map(str, self)
+        os.environ.update(PYSPARK_GATEWAY_PORT=port, PYSPARK_GATEWAY_SECRET=secret)
+        try:
+            yield
+        finally:
+            del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+
+
 class Driver:
     """A running Java process, its folder, and the door through which PySpark talks to it.
 
@@ -71,16 +89,14 @@ class Driver:
     that ends.
     """
 
-    def __init__(self, master: str, local: bool) -> None:
-        _forget_the_dead()
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        # Held as long as this process lives, whoever may see the folder.
-        self._life = (self.folder / LIFE).open("w")
-        fcntl.flock(self._life, fcntl.LOCK_EX)
+    def __init__(
+        self, master: str, local: bool, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.folder, self._life = folder_of_this_process()
         self.complaints = self.folder / "java.err"
         door = self.folder / "door"
         environment = dict(
-            os.environ,
+            os.environ if environment is None else environment,
             SPARK_HOME=str(spark_home()),
             SPARK_ENV_LOADED="1",
             _PYSPARK_DRIVER_CONN_INFO_PATH=str(door),
@@ -131,17 +147,8 @@ class Driver:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    @contextlib.contextmanager
-    def offered(self) -> Iterator[None]:
-        """While this lasts, PySpark connects to this process and starts none of its own."""
-        port, secret = self._key()
-        os.environ.update(PYSPARK_GATEWAY_PORT=port, PYSPARK_GATEWAY_SECRET=secret)
-        try:
-            yield
-        finally:
-            del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-
-    def _key(self) -> tuple[str, str]:
+    def key(self) -> Key:
+        """What opens the door, once Java is up."""
         wait_until(
             lambda: self._door.exists() or not self.alive(),
             timeout=START_TIMEOUT,
@@ -158,7 +165,7 @@ class Driver:
         from pyspark.serializers import UTF8Deserializer, read_int
 
         with self._door.open("rb") as door:
-            return str(read_int(door)), UTF8Deserializer().loads(door)
+            return Key(read_int(door), UTF8Deserializer().loads(door))
 
     def stop(self) -> None:
         """End Java, which ends Spark in good order; at the deadline by force."""
@@ -170,6 +177,20 @@ class Driver:
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
         self._life.close()
+
+
+def folder_of_this_process() -> tuple[Path, TextIO]:
+    """A fresh folder, and a file in it that is locked as long as this process holds it open.
+
+    The file names the process.
+    """
+    _forget_the_dead()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    life = (folder / LIFE).open("w")
+    fcntl.flock(life, fcntl.LOCK_EX)
+    life.write(str(os.getpid()))
+    life.flush()
+    return folder, life
 
 
 def _forget_the_dead() -> None:

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from kafkalab.cluster import wire
 from kafkalab.errors import CourseError
 from kafkalab.spark.driver import MEMORY, Driver, connectors
+from kafkalab.spark.lease import Lease, take
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +35,7 @@ MASTER = "KAFKALAB_SPARK_MASTER"
 HERE = "127.0.0.1"
 
 _lock = threading.Lock()
-_driver: Driver | None = None
+_driver: Driver | Lease | None = None
 _session: SparkSession | None = None
 
 
@@ -52,19 +53,33 @@ def spark_session(name: str = "lesson") -> SparkSession:
                 atexit.register(_end)
             else:
                 _driver.stop()
-            _driver = Driver(master, _is_local(master))
+            _driver = take(master) or Driver(master, _is_local(master))
         if _session is None or _session.sparkContext._jsc is None:
-            # Imported while Java starts: the one takes about as long as the other.
-            from pyspark.sql import SparkSession
-
-            builder = SparkSession.builder.appName(name)
-            for key, value in _settings(master, _driver).items():
-                builder = builder.config(key, value)
-            with _driver.offered():
-                _session = builder.getOrCreate()
-            # It would print a traceback when Java ends, which needs none.
-            _session.sparkContext._accumulatorServer.handle_error = lambda *_: None
+            try:
+                _session = _begin(name, master, _driver)
+            except Exception:
+                if not isinstance(_driver, Lease):
+                    raise
+                # Whatever it is, a Java that others used before must not be the cause.
+                _driver.reject()
+                _forget_session()
+                _driver = Driver(master, _is_local(master))
+                _session = _begin(name, master, _driver)
         return _session
+
+
+def _begin(name: str, master: str, driver: Driver | Lease) -> SparkSession:
+    # Imported while Java starts: the one takes about as long as the other.
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(name)
+    for key, value in _settings(master, driver).items():
+        builder = builder.config(key, value)
+    with driver.key().offered():
+        session = builder.getOrCreate()
+    # It would print a traceback when Java ends, which needs none.
+    session.sparkContext._accumulatorServer.handle_error = lambda *_: None
+    return session
 
 
 def read_topic(
@@ -94,7 +109,7 @@ def read_topic(
     return spark.read.format("kafka").options(**options).load()
 
 
-def _settings(master: str, driver: Driver) -> dict[str, str]:
+def _settings(master: str, driver: Driver | Lease) -> dict[str, str]:
     settings = {
         "spark.master": master,
         "spark.driver.memory": MEMORY,
@@ -111,6 +126,8 @@ def _settings(master: str, driver: Driver) -> dict[str, str]:
     if _is_local(master):
         # Otherwise a Python function would run under whatever `python3` is on the path.
         os.environ["PYSPARK_PYTHON"] = sys.executable
+        if isinstance(driver, Lease):
+            settings |= driver.settings()
         return settings | {
             "spark.driver.host": HERE,
             "spark.driver.bindAddress": HERE,

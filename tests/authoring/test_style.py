@@ -33,7 +33,7 @@ def test_the_templates_follow_the_rules() -> None:
         ),
         ("records = 20", "records = 20\na = b = 1\n" * 3, "over 5 lines of parameters"),
         ('\ncluster = Cluster.start("single")', "\n", "no set-up cell after the parameters"),
-        ('Cluster.start("single")\n', 'Cluster.start("single")\n1\n2\n', "set-up cell of over 3"),
+        ('Cluster.start("single")\n', 'Cluster.start("single")\n1\n2\n', "set-up cell of over 4"),
         ("a **partition**", "a partition", "defines no term"),
         ("assert [receipt.offset for receipt in receipts]", "[receipts]", "asserts nothing"),
         ("# ## Who may read it?\n", "# More.\n", "1 sections with an idea"),
@@ -45,7 +45,7 @@ def test_the_templates_follow_the_rules() -> None:
         ("cluster.close()", "1\n2\n3\ncluster.close()", "a last cell of over 3 lines"),
         ("charts.", "pictures.", "no chart"),
         ("# ## Try it", f"{PROSE}\n\n# %% [markdown]\n# ## Try it", "101 words"),
-        ("cluster.close()", "1\n\n# %%\n" * 30 + "cluster.close()", "code cells"),
+        ("cluster.close()", "1\n\n# %%\n" * 40 + "cluster.close()", "code cells"),
         ("records = 20", 'records = 20\n\n# %% tags=["A7"]\n1', "A7 claimed by a cell that"),
         ("cluster.close()", "KafkaConsumer()\ncluster.close()", "a KafkaConsumer for any cluster"),
     ],
@@ -72,9 +72,9 @@ def test_one_section_may_go_without_a_prediction() -> None:
 
 
 def test_long_code_is_found() -> None:
-    cells = ("# %%\n" + "1\n" * 7 + "\n") * 13
+    cells = ("# %%\n" + "1\n" * 11 + "\n") * 13
     long = LESSON.replace("# %% [markdown]\n# ## Try it", f"{cells}# %% [markdown]\n# ## Try it")
-    assert any("a median of 7 lines" in problem for problem in problems(long, "TEMPLATE.py"))
+    assert any("a median of 11 lines" in problem for problem in problems(long, "TEMPLATE.py"))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,6 @@ lab.check({number})
     )
     end = "# %% [markdown]\n# ## What Spark sees"
     assert problems(LAB.replace(end, tasks + end), "LAB_TEMPLATE.py") == []
-    more = "# %%\n1\n\n" * 5 + end
+    more = "# %%\n1\n\n" * 15 + end
     found = problems(LAB.replace(end, tasks + more), "LAB_TEMPLATE.py")
     assert any("code cells; at most" in problem for problem in found)

@@ -1,4 +1,4 @@
-"""A JupyterLab and a browser, for the tests that look at notebooks as a learner does."""
+"""What lessons and labs are run with, a JupyterLab and a browser to look at them as a learner."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 from commands.lab import options
 from kafkalab import places
 from kafkalab.setup import copies
+from kafkalab.spark.pool import warm_spark
 from kafkalab.wait import wait_until
 
 CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
@@ -31,6 +32,13 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[None]:
+    """Spark's Java process is handed from notebook to notebook. Starting it is tested elsewhere."""
+    with warm_spark():
+        yield
 
 
 @pytest.fixture

@@ -1,29 +1,70 @@
-"""Every lab runs from top to bottom with the author's answers, demonstrations included.
+"""Every lab is proven: its reference with all that it shows, the blank notebook, each wrong answer.
 
-Grading leaves the demonstrations out; this is where they show that they are true.
+The executed pages of the references stay in build/run/.
 """
 
 from pathlib import Path
 
 import pytest
 
-from authoring import execute
-from authoring.build import Course
-from grading.define import definition, master
+from authoring.build import solution_notebook
+from grading.define import definition
+from grading.define.place import Place, places
+from grading.prove.verify import RIGHT, WRONG, verify
+from grading.prove.wrong import gaps, wrong_answers
+from kafkalab.places import repository
 
-COURSE = Course()
-LABS = COURSE.masters()
+ROOT = repository()
+
+
+def labs() -> list:
+    """Each a unit of its own, to which both of its folders belong."""
+    return [
+        pytest.param(
+            place,
+            marks=pytest.mark.content(
+                place.student.relative_to(ROOT), place.teacher.relative_to(ROOT)
+            ),
+            id=place.folder,
+        )
+        for place in places()
+    ]
+
+
+@pytest.mark.parametrize("name", [place.name for place in places()])
+def test_every_check_is_failed_by_some_wrong_answer(name: str) -> None:
+    lab = definition.load(name)
+    wrong = wrong_answers(lab, solution_notebook(name))
+    assert list(gaps((*lab.checks, *lab.hidden_checks()), wrong)) == []
+
+
+@pytest.mark.parametrize("name", [place.name for place in places()])
+def test_a_lab_has_a_hundred_points(name: str) -> None:
+    assert definition.load(name).points == 100
 
 
 @pytest.mark.cluster
 @pytest.mark.spark
-@pytest.mark.timeout(execute.LESSON_SECONDS + 60)
-@pytest.mark.parametrize("source", LABS, ids=lambda source: source.parent.name)
-def test_lab(source: Path, tmp_path: Path) -> None:
-    outcome = execute.run(
-        COURSE.script(source),
-        master.short_text(definition.load(source.parent.name)),
-        COURSE.root / "build" / "run",
-        folder=tmp_path,
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("place", labs())
+def test_the_reference_has_all_points_and_a_blank_lab_its_floor(
+    place: Place, tmp_path: Path
+) -> None:
+    proof = verify(
+        definition.load(place.name), tmp_path / "kept", pages=ROOT / "build" / "run", only=RIGHT
     )
-    assert outcome.passed, f"{outcome.problem}\nsee {outcome.page}"
+    assert proof.problems == []
+    assert len(proof.records) == 2
+
+
+@pytest.mark.rest
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.timeout(1200)
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("place", labs())
+def test_each_wrong_answer_fails_the_checks_that_it_names(place: Place, tmp_path: Path) -> None:
+    proof = verify(definition.load(place.name), tmp_path / "kept", only=WRONG)
+    assert proof.problems == []
+    assert proof.records

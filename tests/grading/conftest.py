@@ -8,12 +8,9 @@ import pytest
 from grading.define import definition
 from grading.define.definition import Definition
 from grading.handin.weave import HandedIn, as_handed_in
-from grading.run.attempt import Attempt, Attempted, Job
-from grading.run.quick_import import without_web_grammar
-
-without_web_grammar()
-
-from tests.grading.tiny import NAME, write_course  # noqa: E402
+from grading.run.attempt import Attempt, Attempted
+from grading.run.job import Job
+from tests.grading.tiny import NAME, write_course
 
 
 @pytest.fixture(scope="session")

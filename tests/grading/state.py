@@ -6,8 +6,8 @@ from grading.define import definition, master, seed
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.view import Log, Record
-from grading.judge.visible import CellState, Doors
-from grading.prove.verify import WrongAnswer, wrong_answers
+from grading.judge.visible import CellState, Visible
+from grading.prove.wrong import WrongAnswer, wrong_answers
 
 
 @dataclass
@@ -53,5 +53,5 @@ def result(lab: str, check: str, logs=None, values=None) -> Result:
     """What the check of this name makes of the state."""
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
-    x = Doors(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
+    x = Visible(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
     return checks.run(chosen, x)

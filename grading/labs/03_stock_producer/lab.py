@@ -327,7 +327,7 @@ def settings(important):
 
 
 # %%
-from kafkalab import metering
+from kafkalab.lessons.producers import metering
 
 
 def report(producer, stop, say):

@@ -22,7 +22,8 @@ from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.keep.evidence import Evidence
-from grading.run.attempt import Attempt, Job
+from grading.run.attempt import Attempt
+from grading.run.job import Job
 from kafkalab import quick
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError
@@ -163,9 +164,8 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.cluster.cut(0, nodes=False)
 
     with Cluster.start("replicated", gateway=True) as cluster:
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {"t": {"num_partitions": 3, "replication_factor": 3}}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({"t": {"num_partitions": 3, "replication_factor": 3}})
         cluster.wait_for_topic("t")
         injection = injection_of(rough, cluster.slot.record, Parameters(), os.getpid())
         injection.begin()

@@ -1,4 +1,4 @@
-"""Records are whole or not there, and a batch that was cut off goes on where it stopped."""
+"""Records are whole or not there, and a round that was cut off goes on where it stopped."""
 
 import csv
 import io
@@ -23,9 +23,9 @@ from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep import report
 from grading.keep.evidence import Evidence
-from grading.keep.record import Key, Record, Store
+from grading.keep.record import AttemptRecord, Key, Store
 from grading.run.attempt import Attempted
-from grading.run.batch import Batch, plan
+from grading.run.round import Round, plan
 from kafkalab.wait import wait_until
 
 ROOT = str(Path(__file__).parents[3])
@@ -59,10 +59,10 @@ def grade(course, out, submissions):
     lab = definition.load("lab90", course)
     store = Store(out, lab.name)
     work, done = plan(lab, submissions, store, course_secret(out), rerun=False)
-    return Batch(lab, store).run(work, jobs=1), done
+    return Round(lab, store).run(work, jobs=1), done
 
 
-def masked(record: Record) -> dict:
+def masked(record: AttemptRecord) -> dict:
     """A record without what differs from run to run: times, and messages that quote seeds."""
     table = asdict(record)
     for name in ("started", "finished", "seconds", "key"):
@@ -73,7 +73,7 @@ def masked(record: Record) -> dict:
 
 
 @pytest.mark.cluster
-def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
+def test_a_killed_round_goes_on_and_comes_to_the_same_end(course, tmp_path):
     out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     secret = course_secret(out)
     undisturbed.mkdir()
@@ -108,7 +108,7 @@ def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
 
 
 @pytest.mark.cluster
-def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
+def test_an_interrupted_round_leaves_nothing_behind(course, tmp_path):
     script = GRADES.format(root=ROOT, course=str(course), out=str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
     started = tmp_path / "lab90_tiny" / "attempts"
@@ -124,7 +124,7 @@ def submission(student="anna", text="x = 1"):
     return Submission(student, NotebookFile((HandedIn("task-1", "code", text),), "lab90_tiny"))
 
 
-def finished(tiny: Definition, outcome: Outcome = Outcome.PASS, student="anna") -> Record:
+def finished(tiny: Definition, outcome: Outcome = Outcome.PASS, student="anna") -> AttemptRecord:
     """A record as if an attempt had come to this outcome."""
     evidence = Evidence(tiny.name, student, "seed", is_complete=True)
     if outcome in {Outcome.INFRA, Outcome.UNREADABLE}:

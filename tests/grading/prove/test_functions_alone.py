@@ -12,8 +12,8 @@ from grading.define import definition, master, seed
 from grading.handin.weave import task_cells
 from grading.judge import checks
 from grading.judge.outcome import Outcome
-from grading.judge.visible import Doors
-from grading.prove.verify import wrong_answers
+from grading.judge.visible import Visible
+from grading.prove.wrong import wrong_answers
 from tests.grading.state import Notebook
 
 TASKS = [("lab03", 2), ("lab03", 3), ("lab04", 2)]
@@ -26,7 +26,7 @@ def failed(lab, task, answer, student):
     p = seed.parameters(lab.make, seed_text)
     names = {"lab": SimpleNamespace(p=p)}
     exec(answer, names)
-    x = Doors(Notebook(names), None, p, seed_text)
+    x = Visible(Notebook(names), None, p, seed_text)
     mine = [check for check in (*lab.checks, *lab.hidden_checks()) if check.task == task]
     outcomes = {check.id: checks.run(check, x).outcome for check in mine}
     assert Outcome.CHECK_ERROR not in outcomes.values(), (student, outcomes)

@@ -8,7 +8,8 @@ import pytest
 from grading.define import definition
 from grading.define.place import Place
 from grading.keep.record import slug
-from grading.prove.verify import WrongAnswer, gaps, pack, verify, wrong_answers
+from grading.prove.verify import verify
+from grading.prove.wrong import WrongAnswer, gaps, pack, wrong_answers
 from kafkalab.errors import CourseError
 
 

@@ -10,7 +10,8 @@ from grading.define import definition
 from grading.handin.weave import as_handed_in
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
-from grading.run.attempt import Attempt, Job
+from grading.run.attempt import Attempt
+from grading.run.job import Job
 
 
 def outcomes(evidence):

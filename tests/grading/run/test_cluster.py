@@ -12,7 +12,7 @@ from grading.define.seed import Draw, Parameters
 from grading.judge.checks import Check, Unseen, equal, run, same
 from grading.judge.outcome import Outcome
 from grading.judge.view import ClusterView
-from grading.judge.visible import Doors
+from grading.judge.visible import Visible
 from grading.lab import Lab, OwnNotebook
 from grading.run.lease import Lease, put_in_order
 from grading.run.sweep import sweep
@@ -32,9 +32,8 @@ def cluster():
 def topic(cluster, request):
     """A topic of the test's own, with three partitions."""
     name = f"t-{abs(hash(request.node.name)) % 10**8}"
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {name: {"num_partitions": 3, "replication_factor": 3}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({name: {"num_partitions": 3, "replication_factor": 3}})
     cluster.wait_for_topic(name)
     yield name
     sweep(cluster, name)
@@ -114,7 +113,7 @@ def test_a_group_is_seen_with_its_offsets(cluster, topic, view):
     )
     assert len(list(clients.records_until_end(reader))) == 3
     reader.commit()
-    x = Doors(OwnNotebook(), view, Parameters(), "seed")
+    x = Visible(OwnNotebook(), view, Parameters(), "seed")
     assert x.soon(lambda: view.group(f"g-{topic}").state == "STABLE")
     assert sum(view.group(f"g-{topic}").offsets.values()) == 3
     assert x.steady(lambda: view.group(f"g-{topic}").state == "STABLE", hold=0.3)
@@ -125,7 +124,7 @@ def test_a_group_is_seen_with_its_offsets(cluster, topic, view):
 
 def test_a_nearly_right_state_fails_with_the_difference(cluster, topic, view):
     send(cluster, topic, ["a", "b", "x"])
-    x = Doors(OwnNotebook(), view, Parameters(topic=topic), "seed")
+    x = Visible(OwnNotebook(), view, Parameters(topic=topic), "seed")
 
     def looks(x):
         yield equal("partitions", len(x.kafka.topic(x.p.topic).partitions), 3)
@@ -179,9 +178,8 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         path = lease.take()
         first = lease.cluster
         assert first.broker_configs(0)["log.retention.ms"].value == "777000"
-        KafkaAdminClient(bootstrap_servers=first.address, **quick.admin).create_topics(
-            ["left-over"]
-        )
+        with KafkaAdminClient(bootstrap_servers=first.address, **quick.admin) as admin:
+            admin.create_topics(["left-over"])
         first.wait_for_topic("left-over")
         lease.give_back()
         assert lease.take() == path
@@ -190,9 +188,8 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         lease.take()
         assert lease.cluster is not first
         change = ConfigResource(ConfigResourceType.BROKER, "0", {"log.retention.ms": "1"})
-        KafkaAdminClient(bootstrap_servers=lease.cluster.address, **quick.admin).alter_configs(
-            [change]
-        )
+        with KafkaAdminClient(bootstrap_servers=lease.cluster.address, **quick.admin) as admin:
+            admin.alter_configs([change])
         lease.cluster.wait_for_setting("log.retention.ms", "1")
         lease.give_back()
         assert lease.cluster is None, "the next student would have it too"

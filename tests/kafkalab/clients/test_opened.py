@@ -1,6 +1,8 @@
 """A cell that is run again leaves nothing of its earlier run; within one run nothing is closed."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from kafkalab import Cluster, clients, quick
+from kafkalab import Cluster, clients, quick, wait_until
 from kafkalab.clients import opened
 
 pytestmark = pytest.mark.cluster
@@ -28,6 +30,7 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture
 def shell(cluster: Cluster) -> Iterator[InteractiveShell]:
     shell = InteractiveShell.instance()
+    opened._look_for_cells()  # as in a notebook, where kafka-python is imported in one
     shell.push({"cluster": cluster, "kept": []})
     run(shell, "from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer")
     run(shell, "from kafkalab import quick")
@@ -155,3 +158,16 @@ def test_clients_of_many_threads_are_all_known(cluster: Cluster) -> None:
     assert len(opened._OPEN) == 4
     clients.close_all()
     assert not opened._OPEN
+
+
+def test_a_program_that_ends_leaves_its_groups(cluster: Cluster) -> None:
+    """With kafka-python alone its members would be kept until their session times out."""
+    program = (
+        "import sys, kafkalab\n"
+        "from kafka import KafkaConsumer\n"
+        "from kafkalab.clients import records_until_end\n"
+        "member = KafkaConsumer('rides', bootstrap_servers=sys.argv[1], group_id='ends')\n"
+        "list(records_until_end(member))\n"
+    )
+    subprocess.run([sys.executable, "-c", program, cluster.address], check=True, timeout=60)
+    wait_until(lambda: not cluster.group("ends").members, timeout=5, what="an empty group")

@@ -11,9 +11,8 @@ from kafkalab import Cluster, WaitTimeout, clients, quick
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with Cluster.start("single") as cluster:
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {"rides": {"num_partitions": 2}}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({"rides": {"num_partitions": 2}})
         cluster.wait_for_topic("rides")
         yield cluster
 

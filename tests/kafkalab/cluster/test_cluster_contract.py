@@ -69,9 +69,8 @@ def create(cluster: Cluster, partitions: int = 3, **configs: str) -> str:
         "replication_factor": len(cluster.brokers),
         "configs": {key.replace("_", "."): value for key, value in configs.items()},
     }
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {name: settings}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({name: settings})
     cluster.wait_for_topic(name)
     return name
 
@@ -128,7 +127,8 @@ def test_records_go_in_and_come_out(cluster: Cluster, topic: str) -> None:
 
 
 def test_every_broker_knows_the_partitions_that_were_added(cluster: Cluster, topic: str) -> None:
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_partitions({topic: 5})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_partitions({topic: 5})
     cluster.wait_for_topic(topic, partitions=5)
     for address in cluster.addresses.values():
         assert (
@@ -150,7 +150,8 @@ def test_a_profile_that_does_not_exist_is_refused(engine: str) -> None:
 
 def test_running_the_cell_again_starts_a_fresh_cluster(engine: str) -> None:
     first = Cluster.start("single", engine=engine, timeout=120)
-    KafkaAdminClient(bootstrap_servers=first.address, **quick.admin).create_topics(["old"])
+    with KafkaAdminClient(bootstrap_servers=first.address, **quick.admin) as admin:
+        admin.create_topics(["old"])
     with Cluster.start("single", engine=engine, timeout=120) as second:
         assert second.topics() == []
         with pytest.raises(CourseError, match="cluster is closed"):
@@ -471,9 +472,8 @@ def test_a_rolling_restart_under_load_loses_nothing(cluster: Cluster, topic: str
 def on_broker_2(cluster: Cluster) -> str:
     """A topic of one partition without a second copy."""
     topic = f"topic-{next(NUMBERS)}"
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {topic: {"assignments": {0: [2]}}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: {"assignments": {0: [2]}}})
     cluster.wait_for_topic(topic)
     return topic
 

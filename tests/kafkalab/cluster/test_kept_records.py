@@ -28,7 +28,8 @@ def create(cluster: Cluster, name: str, layout: list[list[int]], minimum: int) -
     topic = cluster.unused(name)
     configs = {"min.insync.replicas": str(minimum)}
     new = {"assignments": dict(enumerate(layout)), "configs": configs}
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics({topic: new})
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({topic: new})
     cluster.wait_for_topic(topic)
     return topic
 

@@ -126,9 +126,8 @@ def cluster():
 @pytest.fixture
 def topic(cluster, request):
     name = request.node.name
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {name: {"num_partitions": 3, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({name: {"num_partitions": 3, "replication_factor": 1}})
     cluster.wait_for_topic(name)
     return name
 

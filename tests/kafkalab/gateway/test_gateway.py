@@ -59,9 +59,8 @@ def cluster(running: Cluster) -> Iterator[Cluster]:
 def topic(cluster: Cluster) -> str:
     name = f"topic-{next(NUMBERS)}"
     settings = {"num_partitions": 3, "replication_factor": 3}
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {name: settings}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({name: settings})
     cluster.wait_for_topic(name)
     return name
 
@@ -511,7 +510,8 @@ def test_two_gateways_stand_beside_each_other() -> None:
         Cluster.start("single", gateway=True, beside=True) as two,
     ):
         one.gateway.cut(0)
-        KafkaAdminClient(bootstrap_servers=two.address, **quick.admin).create_topics(["here"])
+        with KafkaAdminClient(bootstrap_servers=two.address, **quick.admin) as admin:
+            admin.create_topics(["here"])
         two.wait_for_topic("here")
         assert not one.gateway.frames()
         one.heal(0)

@@ -22,9 +22,8 @@ def single() -> Iterator[Cluster]:
 def topic(single: Cluster) -> str:
     name = single.unused("intercepted")
     wanted = {"num_partitions": 1, "replication_factor": 1}
-    KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(
-        {name: {**wanted, "configs": {"max.message.bytes": "1000"}}}
-    )
+    with KafkaAdminClient(bootstrap_servers=single.address, **quick.admin) as admin:
+        admin.create_topics({name: {**wanted, "configs": {"max.message.bytes": "1000"}}})
     single.wait_for_topic(name)
     return name
 

@@ -61,9 +61,8 @@ def test_what_is_seen_first_has_not_changed():
 @pytest.fixture(scope="module")
 def running() -> Iterator[Cluster]:
     with Cluster.start("single", gateway=True) as cluster:
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {"rides": {"num_partitions": 2}}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({"rides": {"num_partitions": 2}})
         cluster.wait_for_topic("rides")
         yield cluster
 

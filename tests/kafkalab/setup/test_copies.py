@@ -1,37 +1,27 @@
 """Copies for learners follow the course until the learner changes them."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from kafkalab.setup.copies import Refreshed, refresh
-
-
-def notebook(text: str, output: str = "") -> str:
-    """A notebook of one cell, as JupyterLab stores it after a run with that output."""
-    outputs = [{"output_type": "stream", "name": "stdout", "text": [output]}] if output else []
-    cell = {
-        "cell_type": "code",
-        "id": "a",
-        "metadata": {},
-        "source": text.splitlines(keepends=True),
-        "outputs": outputs,
-        "execution_count": 1 if output else None,
-    }
-    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+from tests.kafkalab.setup.pages import notebook
 
 
 @pytest.fixture
 def course(tmp_path):
     folder = tmp_path / "course"
     (folder / "notebooks").mkdir(parents=True)
-    (folder / "labs" / "data").mkdir(parents=True)
+    lab = folder / "labs" / "02_iris"
+    for inner in ("data", "__pycache__", "run", ".ipynb_checkpoints"):
+        (lab / inner).mkdir(parents=True)
+        (lab / inner / "any").write_text("")
     (folder / "notebooks" / "00_start.ipynb").write_text(notebook("print(1)\nprint(2)"))
-    (folder / "labs" / "data" / "iris.csv").write_text("1,2\n")
-    (folder / "labs" / ".hidden").write_text("")
-    (folder / "labs" / "__pycache__").mkdir()
-    (folder / "labs" / "__pycache__" / "old.pyc").write_text("")
+    (lab / "lab02_iris.ipynb").write_text(notebook("print('a lab')"))
+    (lab / "data" / "any").rename(lab / "data" / "iris.csv")
+    (lab / "data" / "iris.csv").write_text("1,2\n")
+    (lab / "checks.py").write_text("")
+    (lab / "lab.toml").write_text("")
     return folder
 
 
@@ -43,13 +33,16 @@ def work(course, tmp_path):
 
 
 LESSON = Path("notebooks", "00_start.ipynb")
+LAB = Path("labs", "02_iris", "lab02_iris.ipynb")
+DATA = Path("labs", "02_iris", "data", "iris.csv")
 
 
-def test_everything_for_learners_is_copied_once(course, tmp_path):
+def test_pages_data_and_programs_are_copied_once_and_nothing_else(course, tmp_path):
     done = refresh(course, tmp_path / "work")
 
-    assert done.copied == [LESSON, Path("labs", "data", "iris.csv")]
-    assert (tmp_path / "work" / LESSON).read_text() == (course / LESSON).read_text()
+    assert done.copied == [LESSON, LAB, DATA]
+    for path in done.copied:
+        assert (tmp_path / "work" / path).read_text() == (course / path).read_text()
     assert refresh(course, tmp_path / "work") == Refreshed()
 
 
@@ -70,9 +63,10 @@ def test_a_changed_lesson_stays_and_the_new_one_is_put_beside_it_once(course, wo
     done = refresh(course, work)
 
     beside = LESSON.with_name("00_start.new.ipynb")
-    assert done.beside == [beside]
+    assert (done.beside, done.outdated) == ([beside], [LESSON])
     assert (work / LESSON).read_text() == mine
     assert (work / beside).read_text() == notebook("print(3)")
+    assert refresh(course, work) == Refreshed(outdated=[LESSON])
     (work / beside).unlink()
     assert refresh(course, work) == Refreshed()
 
@@ -85,6 +79,23 @@ def test_a_second_new_version_does_not_replace_the_first(course, work):
 
     assert (work / "notebooks" / "00_start.new.ipynb").read_text() == notebook("print(3)")
     assert (work / "notebooks" / "00_start.new2.ipynb").read_text() == notebook("print(4)")
+
+
+def test_a_refresh_that_was_cut_off_puts_no_version_beside_a_second_time(course, work):
+    (work / LESSON).write_text(notebook("print('mine')"))
+    notes = (work / ".course.json").read_text()
+    (course / LESSON).write_text(notebook("print(3)"))
+    refresh(course, work)
+    (work / ".course.json").write_text(notes)  # they are written at the end
+
+    assert refresh(course, work).beside == []
+
+
+def test_a_copy_that_may_not_be_written_is_renewed_nevertheless(course, work):
+    (work / LESSON).chmod(0o444)
+    (course / LESSON).write_text(notebook("print(3)"))
+
+    assert refresh(course, work).replaced == [LESSON]
 
 
 def test_a_deleted_copy_comes_back(course, work):
@@ -110,10 +121,9 @@ def test_a_copy_that_is_no_notebook_any_more_stays(course, work):
 
 
 def test_data_is_renewed_by_its_bytes(course, work):
-    data = Path("labs", "data", "iris.csv")
-    (course / data).write_text("3,4\n")
+    (course / DATA).write_text("3,4\n")
 
-    assert refresh(course, work).replaced == [data]
+    assert refresh(course, work).replaced == [DATA]
 
 
 def test_no_version_is_overwritten_by_one_that_says_the_same(course, work):

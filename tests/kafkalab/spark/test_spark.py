@@ -21,7 +21,16 @@ from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.spark import driver
 from kafkalab.spark import session as spark
+from kafkalab.spark.lease import POOL
 from kafkalab.wait import wait_until
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cold():
+    """As a reader's session is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(POOL, raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +83,7 @@ def test_a_java_that_does_not_start_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(driver.Driver, "_command", lambda *_: [str(java)])
     started = driver.Driver("local[2]", local=True)
-    with pytest.raises(CourseError) as failure, started.offered():
+    with pytest.raises(CourseError) as failure, started.key().offered():
         pass
     assert failure.value.what.endswith("with code 3.")
     assert failure.value.why == "It says: no room for the heap"
@@ -249,9 +258,8 @@ def cluster():
 @pytest.mark.spark
 @pytest.mark.cluster
 def test_a_topic_is_read_from_end_to_end(cluster):
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"rides": {"num_partitions": 3, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"rides": {"num_partitions": 3, "replication_factor": 1}})
     cluster.wait_for_topic("rides")
     producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
     for number in range(100):
@@ -276,9 +284,8 @@ def test_aborted_records_are_left_out_on_demand_and_markers_do_not_delay(cluster
         transactional_id="orders",
         **quick.producer,
     )
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"orders": {"num_partitions": 1, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"orders": {"num_partitions": 1, "replication_factor": 1}})
     cluster.wait_for_topic("orders")
     producer.init_transactions()
     for end in (producer.commit_transaction, producer.abort_transaction):
@@ -323,9 +330,8 @@ def test_a_ledger_becomes_a_frame(cluster):
     from kafkalab import clients
     from kafkalab.evidence.ledger import Ledger
 
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-        {"trips": {"num_partitions": 1, "replication_factor": 1}}
-    )
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"trips": {"num_partitions": 1, "replication_factor": 1}})
     cluster.wait_for_topic("trips")
     producer, ledger, session = (
         KafkaProducer(bootstrap_servers=cluster.address, **quick.producer),

@@ -32,9 +32,8 @@ def create(cluster):
 
     def create(name, partitions=6, configs=None):
         kind = {"num_partitions": partitions, "replication_factor": 1, "configs": configs or {}}
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(
-            {name: kind}
-        )
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics({name: kind})
         cluster.wait_for_topic(name)
         return name
 

@@ -360,7 +360,8 @@ def test_a_topic_that_is_made_again_is_read_from_the_start(cluster, topic, run, 
     assert run.quit() == [0]
     assert sum(cluster.group(run.group).offsets.values()) == 13
 
-    KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).delete_topics([topic])
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.delete_topics([topic])
     create(topic)  # at once: nothing is "marked for deletion" in KRaft
 
     wait_until(
@@ -413,7 +414,8 @@ def alive(pid: int) -> bool:
 
 def test_a_reset_gives_an_empty_cluster():
     with Cluster.start("single", beside=True) as cluster:
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin).create_topics(["gone"])
+        with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+            admin.create_topics(["gone"])
         cluster.wait_for_topic("gone")
         assert (
             KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)

@@ -232,6 +232,7 @@ def test_a_short_session_needs_one_of_three_limits_lowered(cluster, tmp_path):
 @contextmanager
 def single_broker(settings):
     with Cluster.start("single", settings=settings, beside=True) as single:
-        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
+        with KafkaAdminClient(bootstrap_servers=single.address, **quick.admin) as admin:
+            admin.create_topics(["t"])
         single.wait_for_topic("t")
         yield single

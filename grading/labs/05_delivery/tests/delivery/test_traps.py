@@ -18,7 +18,8 @@ def test_a_group_needs_an_offsets_topic_that_one_broker_can_hold(tmp_path):
         Cluster.start("single", settings=setting, beside=True) as single,
         Run(single, tmp_path / "run", topic="t") as run,
     ):
-        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
+        with KafkaAdminClient(bootstrap_servers=single.address, **quick.admin) as admin:
+            admin.create_topics(["t"])
         single.wait_for_topic("t")
         consumer = run.consumer(auto_offset_reset="earliest")
         assert run.producer().wait() == 0
@@ -35,7 +36,8 @@ def test_a_consumer_outlives_an_outage(tmp_path):
         Cluster.start("single", beside=True) as single,
         Run(single, tmp_path / "run", topic="t") as run,
     ):
-        KafkaAdminClient(bootstrap_servers=single.address, **quick.admin).create_topics(["t"])
+        with KafkaAdminClient(bootstrap_servers=single.address, **quick.admin) as admin:
+            admin.create_topics(["t"])
         single.wait_for_topic("t")
         consumer = run.consumer(poll_period=200)
         consumer.wait_for("^nothing left")

@@ -1,6 +1,6 @@
-"""A batch: many hand-ins, some slots, one record each as soon as it is there.
+"""A round of grading: many hand-ins, some lanes, one record each as soon as it is there.
 
-A slot is a thread with a cluster of its own. While an attempt runs, the process for the next one
+A lane is a thread with a cluster of its own. While an attempt runs, the process for the next one
 boots, so a hand-in costs little more than the student's own seconds.
 """
 
@@ -23,8 +23,9 @@ from grading.handin.intake import Submission
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
-from grading.keep.record import Record, Store
-from grading.run.attempt import Attempt, Attempted, Job
+from grading.keep.record import AttemptRecord, Store
+from grading.run.attempt import Attempt, Attempted
+from grading.run.job import Job
 from grading.run.lease import Lease
 from kafkalab.errors import CourseError
 
@@ -33,35 +34,40 @@ TRIES = 2  # of an attempt that a fault of ours spoilt
 
 @dataclass(frozen=True)
 class Work:
-    """A hand-in with its seed and the record of the attempt that it needs."""
+    """A hand-in with its seed, what is to be run of it, and the record of its attempt.
+
+    Without a job it cannot be run.
+    """
 
     submission: Submission
     seed: str
-    record: Record
+    job: Job | None
+    record: AttemptRecord
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Something that happened in a slot."""
+    """Something that happened in a lane."""
 
-    slot: int
+    lane: int
     student: str
     event: dict[str, Any]
-    record: Record | None = None
+    record: AttemptRecord | None = None
 
 
-Watch = Callable[[Progress], None]
+Listener = Callable[[Progress], None]
 
 
 def plan(
     lab: Definition, submissions: Sequence[Submission], store: Store, secret: bytes, rerun: bool
-) -> tuple[list[Work], list[Record]]:
+) -> tuple[list[Work], list[AttemptRecord]]:
     """What is to be run, and the records that are there already."""
     to_do: list[Work] = []
-    done: list[Record] = []
+    done: list[AttemptRecord] = []
     for submission in submissions:
         seed = student_seed(secret, lab.name, submission.student)
-        work = Work(submission, seed, records.begun(lab, submission, seed))
+        record = records.begun(lab, submission, seed)
+        work = Work(submission, seed, job_of(submission, seed), record)
         found = store.find(work.record.key)
         if found is not None and found.is_final and not rerun:
             done.append(found)
@@ -72,16 +78,23 @@ def plan(
     return to_do, done
 
 
-class Batch:
-    """Runs planned work in slots."""
+def job_of(submission: Submission, seed: str) -> Job | None:
+    """What is to be run of a hand-in."""
+    if submission.notebook is None:
+        return None
+    return Job(submission.student, seed, submission.notebook.cells, notes=submission.notes)
 
-    def __init__(self, lab: Definition, store: Store, watch: Watch = lambda _: None) -> None:
+
+class Round:
+    """Runs planned work in lanes."""
+
+    def __init__(self, lab: Definition, store: Store, tell: Listener = lambda _: None) -> None:
         self.lab = lab
         self.store = store
-        self.watch = watch
+        self.tell = tell
         self.hidden = lab.hidden_checks()
         master.prove(lab)
-        self.records: list[Record] = []
+        self.records: list[AttemptRecord] = []
         self._queue: deque[Work] = deque()
         self._is_stopped = threading.Event()
         self._errors: list[BaseException] = []
@@ -89,27 +102,27 @@ class Batch:
 
     @property
     def has_more(self) -> bool:
-        """Whether a slot that is done will find something to do."""
+        """Whether a lane that is done will find something to do."""
         return bool(self._queue) and not self._is_stopped.is_set()
 
-    def run(self, work: Sequence[Work], jobs: int) -> list[Record]:
+    def run(self, work: Sequence[Work], jobs: int) -> list[AttemptRecord]:
         """Run all of it; the records, in the order in which they came."""
-        for refused in (one for one in work if one.submission.notebook is None):
+        for refused in (one for one in work if one.job is None):
             self._finish(0, refused, Attempted(refusal(self.lab, refused)))
-        self._queue.extend(one for one in work if one.submission.notebook is not None)
-        slots = [
-            threading.Thread(target=self._slot, args=(number,), name=f"slot {number}")
+        self._queue.extend(one for one in work if one.job is not None)
+        lanes = [
+            threading.Thread(target=self._lane, args=(number,), name=f"lane {number}")
             for number in range(min(jobs, len(self._queue)))
         ]
-        for slot in slots:
-            slot.start()
+        for lane in lanes:
+            lane.start()
         try:
-            for slot in slots:
-                slot.join()
+            for lane in lanes:
+                lane.join()
         except BaseException:
             self._stop()
-            for slot in slots:
-                slot.join()
+            for lane in lanes:
+                lane.join()
             raise
         if self._errors:
             raise self._errors[0]
@@ -121,38 +134,38 @@ class Batch:
         for attempt in list(self.open):
             attempt.kill()
 
-    def _slot(self, number: int) -> None:
-        slot = Slot(self, number)
+    def _lane(self, number: int) -> None:
+        lane = Lane(self, number)
         try:
             while not self._is_stopped.is_set():
                 try:
                     work = self._queue.popleft()
                 except IndexError:
                     return
-                self._one(slot, work)
+                self._one(lane, work)
         except BaseException as error:
             self._errors.append(error)
         finally:
-            slot.close()
+            lane.close()
 
-    def _one(self, slot: Slot, work: Work) -> None:
+    def _one(self, lane: Lane, work: Work) -> None:
         """One hand-in, from the word `started` to its record, whatever happens."""
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             self.store.start(replace(work.record, started=records.now()))
-            self.watch(Progress(slot.number, work.submission.student, {"event": "start"}))
+            self.tell(Progress(lane.number, work.submission.student, {"event": "start"}))
             try:
-                attempted = slot.attempt(work)
+                attempted = lane.attempt(work)
             except Exception:
                 attempted = Attempted(fault(self.lab, work, traceback.format_exc()))
             if self._is_stopped.is_set():
                 return
             is_spoilt = attempted.evidence.fault is Outcome.INFRA
-            slot.lease.give_back(is_sound=not is_spoilt)
+            lane.lease.give_back(is_sound=not is_spoilt)
             attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
             attempted.evidence.phases["load"] = round(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
             if not is_spoilt or attempt == TRIES:
-                self._finish(slot.number, work, attempted)
+                self._finish(lane.number, work, attempted)
                 return
 
     def _finish(self, number: int, work: Work, attempted: Attempted) -> None:
@@ -160,49 +173,42 @@ class Batch:
         record = records.ended(begun, attempted.evidence, self.lab.checks, self.hidden)
         self.store.finish(record, attempted)
         self.records.append(record)
-        self.watch(Progress(number, record.student, {"event": "end"}, record))
+        self.tell(Progress(number, record.student, {"event": "end"}, record))
 
 
-class Slot:
+class Lane:
     """A place where attempts run one after the other: a cluster, and a process booted ahead."""
 
-    def __init__(self, batch: Batch, number: int) -> None:
-        self.batch = batch
+    def __init__(self, grading: Round, number: int) -> None:
         self.number = number
-        self.lease = Lease(batch.lab)
-        self.spare: Attempt | None = None
+        self.lease = Lease(grading.lab)
+        self._round = grading
+        self._spare: Attempt | None = None
 
     def attempt(self, work: Work) -> Attempted:
         """Run one, and boot the next meanwhile."""
-        booted, self.spare = self.spare or Attempt(self.batch.lab), None
-        self.batch.open.add(booted)
+        assert work.job is not None, "what cannot be run is refused before"
+        booted, self._spare = self._spare or Attempt(self._round.lab), None
+        self._round.open.add(booted)
         try:
-            cluster = self.lease.take()
-            submission = work.submission
-            job = Job(
-                submission.student,
-                work.seed,
-                submission.notebook.cells,
-                cluster,
-                notes=submission.notes,
-            )
-            return booted.run(job, lambda event: self._report(submission.student, event))
+            job = replace(work.job, cluster=self.lease.take())
+            return booted.run(job, lambda event: self._report(job.student, event))
         except CourseError as error:
-            return Attempted(fault(self.batch.lab, work, f"no cluster: {error}"))
+            return Attempted(fault(self._round.lab, work, f"no cluster: {error}"))
         finally:
             booted.close()
-            self.batch.open.discard(booted)
+            self._round.open.discard(booted)
 
     def close(self) -> None:
-        """Stop what the slot holds."""
-        if self.spare is not None:
-            self.spare.close()
+        """Stop what the lane holds."""
+        if self._spare is not None:
+            self._spare.close()
         self.lease.close()
 
     def _report(self, student: str, event: dict[str, Any]) -> None:
-        self.batch.watch(Progress(self.number, student, event))
-        if self.spare is None and self.batch.has_more:
-            self.spare = Attempt(self.batch.lab)
+        self._round.tell(Progress(self.number, student, event))
+        if self._spare is None and self._round.has_more:
+            self._spare = Attempt(self._round.lab)
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:
@@ -224,7 +230,7 @@ def refusal(lab: Definition, work: Work) -> Evidence:
     )
 
 
-def overhead(record: Record) -> float | None:
+def overhead(record: AttemptRecord) -> float | None:
     """Seconds of an attempt beyond what the student's code took."""
     with contextlib.suppress(KeyError):
         seconds = record.seconds

@@ -1,0 +1,67 @@
+"""The notebook that is graded, as its checks see it: how its cells ended, and its values."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from jupyter_core.utils import run_sync
+
+from grading.define.definition import Limits
+from grading.judge.outcome import Outcome
+from grading.judge.visible import CellState
+from grading.lab import no_value
+from grading.run import values
+from grading.run.kernel import Kernel
+from grading.run.replies import Replies
+
+VALUE_TIMEOUT = 10.0
+VALUES_TIMEOUT = 60.0
+"""For all values of an attempt together; beyond it each gets a moment only."""
+
+
+class GradedNotebook:
+    """A notebook that runs in a kernel of the grader's, and what became of it so far."""
+
+    def __init__(self, kernel: Kernel, limits: Limits) -> None:
+        self.kernel = kernel
+        self.limits = limits
+        self.replies = Replies(kernel)
+        self.cells: dict[int, CellState] = {}
+        """How the cell of each task ended."""
+        self.trouble: list[str] = []
+        """Cells of the master that did not run as they should, in words for the teacher."""
+        self.ended: CellState | None = None
+        """The state in which the kernel was lost."""
+        self.spent = 0.0
+        """Seconds that cells took; checks do not count against the limit of the run."""
+        self.spent_on_values = 0.0
+        """Seconds that the notebook took to give values to checks."""
+
+    @property
+    def is_alive(self) -> bool:
+        return self.ended is None
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression in the kernel; see Visible.value."""
+        if not self.is_alive:
+            raise no_value(expression, "NoKernel", "the kernel had ended")
+        started = time.monotonic()
+        try:
+            return self._asked(expression)
+        finally:
+            self.spent_on_values += time.monotonic() - started
+
+    def _asked(self, expression: str) -> Any:
+        wanted = {"value": values.code(expression)}
+        message = self.kernel.client.execute(
+            "", silent=True, allow_stdin=False, user_expressions=wanted
+        )
+        limit = min(VALUE_TIMEOUT, max(VALUES_TIMEOUT - self.spent_on_values, 0.5))
+        reply, is_late = run_sync(self.replies.to)(message, limit)
+        if reply is None or is_late:
+            if reply is None:
+                self.ended = CellState(Outcome.TIMEOUT if is_late else Outcome.KERNEL_DIED)
+            raise no_value(expression, "TimeoutError", f"not there within {limit:g} s")
+        found = reply["content"].get("user_expressions", {}).get("value", {})
+        return values.decoded(expression, found)

@@ -1,0 +1,40 @@
+"""What an attempt is asked to do: all that it needs, as JSON, so that it can travel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grading.handin.weave import HandedIn
+
+
+@dataclass(frozen=True)
+class Job:
+    """One hand-in to run.
+
+    cluster: the path of a running cluster's description. hidden: run the hidden checks too.
+    demos: run the cells that show something and that no task needs. last: the task after whose
+    checks the run ends; without it the whole notebook runs.
+    """
+
+    student: str
+    seed: str
+    cells: Sequence[HandedIn]
+    cluster: str | None = None
+    hidden: bool = True
+    notes: Sequence[str] = ()
+    demos: bool = False
+    last: int | None = None
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> Job:
+        """The reverse of to_json."""
+        table: dict[str, Any] = json.loads(line)
+        cells = [HandedIn(**cell | {"tags": tuple(cell["tags"])}) for cell in table["cells"]]
+        return cls(**table | {"cells": cells})

@@ -1,0 +1,80 @@
+"""`./course reset`, and what `./course lab` says of the copies, as a learner reads them."""
+
+from pathlib import Path
+
+import pytest
+
+from commands import app, reset, told
+from kafkalab.setup import copies
+from kafkalab.setup.copies import refresh
+from tests.kafkalab.setup.pages import notebook
+
+LESSON = Path("notebooks/03_producers.ipynb")
+LAB = Path("labs/03_stock_producer/lab03_stock_producer.ipynb")
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A small course with its folder work/, and the command at home in it."""
+    for path in (LESSON, LAB):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(notebook("fresh"))
+    monkeypatch.setattr(reset, "repository", lambda: tmp_path)
+    refresh(tmp_path, tmp_path / "work")
+    return tmp_path
+
+
+def test_it_says_where_the_old_page_lies(course, capsys):
+    (course / "work" / LESSON).write_text(notebook("mine"))
+
+    assert app.main(["reset", "03"]) == 0
+
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "work/notebooks/03_producers.ipynb is fresh. What you had is in work/older/03_producers-1."
+    )
+
+
+def test_it_says_that_there_is_nothing_to_do(course, capsys):
+    assert app.main(["reset", "lab03"]) == 0
+    assert capsys.readouterr().out == f"work/{LAB} is as the course gives it out.\n"
+
+
+def test_an_unknown_page_is_an_error(course, capsys):
+    assert app.main(["reset", "lab04"]) == 1
+    assert "There is no lesson and no lab lab04." in capsys.readouterr().err
+
+
+def test_a_page_that_will_fail_is_named_with_the_reason_and_the_mend(course):
+    work = course / "work"
+    for path in (LESSON, LAB):
+        (work / path).write_text(notebook("from kafkalab import errors\nerrors.Old"))
+        (course / path).write_text(notebook("newer"))
+
+    for path, name in ((LESSON, "03"), (LAB, "lab03")):
+        (line,) = [
+            line
+            for line in told.sentences(refresh(course, work), work)
+            if line.startswith(f"Your work/{path} will fail")
+        ]
+        assert "no longer has kafkalab.errors.Old;" in line
+        assert line.endswith(f"./course reset {name}")
+        copies.reset(course, work, name)
+    assert list(told.sentences(refresh(course, work), work)) == []
+
+
+def test_each_move_from_the_older_layout_is_told(course):
+    work = course / "work"
+    (work / "labs" / LAB.name).write_text(notebook("mine"))
+
+    assert next(iter(told.sentences(refresh(course, work), work))) == (
+        f"Labs have folders of their own now: your work/labs/{LAB.name} is work/{LAB}."
+    )
+    (work / "labs" / LAB.name).write_text(notebook("mine as well"))
+    assert list(told.sentences(refresh(course, work), work)) == [
+        f"You have work/labs/{LAB.name} and work/{LAB}; the course looks at the second."
+    ]
+    (work / "labs" / LAB.name).unlink()
+    (work / "labs" / "lab04_new.ipynb").write_text(notebook("mine"))
+    (work / "labs" / "04_new").write_text("a file in the place of the folder")
+    (line,) = told.sentences(refresh(course, work), work)
+    assert line.startswith("work/labs/lab04_new.ipynb could not be moved")

@@ -1,0 +1,120 @@
+"""What grades is hashed, wherever it lies, and nothing else."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from grading.define import definition
+from grading.define.place import Place
+from grading.keep.digest import grader_digest
+from kafkalab.places import repository
+
+PARTS = ("authoring", "grading", "kafkalab", "labs", "docker-compose.yml", "pyproject.toml")
+LAB = "02_iris"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The course once more, below a folder that is called labs."""
+    root = tmp_path_factory.mktemp("below") / "labs" / "clone"
+    root.mkdir(parents=True)
+    for part in PARTS:
+        source = repository() / part
+        if source.is_dir():
+            shutil.copytree(source, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, root / part)
+    return root
+
+
+def digest(root: Path, lab: str = LAB) -> str:
+    grader_digest.cache_clear()
+    return grader_digest(Place(root, lab), root)
+
+
+@contextmanager
+def mended(file: Path, old: str = "", new: str = "# mended\n") -> Iterator[None]:
+    """The file says something else for a while: more, or one thing in the place of another."""
+    text = file.read_text()
+    file.write_text(text.replace(old, new) if old else text + new)
+    yield
+    file.write_text(text)
+
+
+def test_two_clones_agree(clone):
+    assert digest(clone) == digest(repository())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "grading/judge/checks.py",
+        "grading/judge/score.py",
+        "grading/handin/weave.py",
+        "grading/run/client.py",
+        "grading/run/lease.py",
+        "grading/lab.py",
+        "authoring/notebooks.py",
+        "authoring/solutions.py",
+        "kafkalab/wait.py",
+        "kafkalab/cluster/survey.py",
+        "kafkalab/engine/process.py",
+        "kafkalab/engine/docker.py",
+        "kafkalab/engine/watcher.py",
+        "kafkalab/gateway/server.py",
+        "kafkalab/spark/session.py",
+        "kafkalab/java/jars.json",
+        "docker-compose.yml",
+    ],
+)
+def test_what_runs_or_judges_grades_again(clone, changed):
+    before = digest(clone)
+    with mended(clone / changed):
+        assert digest(clone) != before
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "kafkalab/draw/charts/common.py",
+        "kafkalab/lessons/single_broker.py",
+        "kafkalab/setup/doctor.py",
+        "authoring/contents.py",
+        "grading/keep/report.py",
+        "grading/prove/verify.py",
+        "pyproject.toml",
+    ],
+)
+def test_what_does_neither_changes_nothing(clone, changed):
+    before = digest(clone)
+    with mended(clone / changed):
+        assert digest(clone) == before
+
+
+def test_another_version_of_a_package_that_grades_is_another_grader(clone):
+    before = digest(clone)
+    project = clone / "pyproject.toml"
+    with mended(project, "jupyterlab==", "jupyterlab==99."):
+        assert digest(clone) == before
+    with mended(project, "kafka-python==", "kafka-python==99."):
+        assert digest(clone) != before
+
+
+def test_what_a_lab_imports_counts_for_that_lab_alone(clone):
+    before = digest(clone, "03_stock_producer"), digest(clone, "04_failover")
+    with mended(clone / "kafkalab" / "lessons" / "producers" / "interceptors.py"):
+        assert digest(clone, "03_stock_producer") != before[0]
+        assert digest(clone, "04_failover") == before[1]
+
+
+def test_the_programs_of_a_lab_are_part_of_it(clone):
+    """They are in the digest of the lab, as is everything in its two folders that runs."""
+    lab = definition.load("lab05", clone)
+    before = lab.digest
+    with mended(clone / "labs" / "05_delivery" / "delivery" / "producing.py"):
+        assert lab.digest != before
+    with mended(clone / "grading" / "labs" / "05_delivery" / "tests" / "test_checks.py"):
+        assert lab.digest == before
