@@ -53,7 +53,7 @@ def frame(script: Script) -> Iterator[Problem]:
     code = list(script.page().code())
     for cell, what, most in (
         (code[0], "parameters", 5),
-        (code[1], "set-up", 5),
+        (code[min(1, len(code) - 1)], "set-up", 5),
         (code[-1], "tear-down", 3),
     ):
         if sizes.lines(cell) > most:
@@ -111,7 +111,10 @@ def idea_sections(script: Script) -> Iterator[Problem]:
 
 def closing_sections(script: Script) -> Iterator[Problem]:
     """A failure that happens, a few things to do, and facts."""
-    failure, attempts, facts = style.sections(script)[-3:]
+    closing = style.sections(script)[-3:]
+    if len(closing) < 3 or any(style.closing_sections(script)):  # half-written, or not as others
+        return
+    failure, attempts, facts = closing
     if not any(map(_can_fail, failure.code())):
         yield script.problem(
             failure.line, "no failure is proved", "cause it in a cell and assert what happened"
