@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
-from authoring import advice, contents, notebooks, outline, rules
+from authoring import advice, contents, notebooks, outline, reference, rules
 from authoring.percent import BadScript, Problem, Script
 from authoring.sizes import Sizes, measure
 from authoring.words import word_list
@@ -97,6 +97,8 @@ class Course:
         readme = (self.root / "README.md").read_text("utf-8")
         made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
         made[PurePosixPath("lessons/outline.md")] = outline.fill(self.outline, scripts)
+        texts = [source.read_text("utf-8") for source in self.sources()]
+        made[reference.PAGE] = reference.page(texts)
         return made
 
     def navigation(self, script: Script) -> str:

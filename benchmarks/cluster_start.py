@@ -1,6 +1,6 @@
 """How long a cluster takes from nothing until all brokers are unfenced.
 
-python -m benchmarks.cluster_start [single replicated] [--runs 5] [--engine process|docker|both]
+./course bench cluster_start [single replicated] [--runs 5] [--engine process|docker|both]
                                    [--plain] [--json]
 
 `--plain` goes without the archive of prepared classes. `--engine both` starts the same file through
@@ -14,10 +14,12 @@ import json
 import os
 import statistics
 import time
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._progress import Progress
 from kafkalab import Cluster
 from kafkalab.java import aot
 
@@ -32,7 +34,7 @@ def measure(profile: str, engine: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_start")
+    parser = argparse.ArgumentParser(prog="./course bench cluster_start")
     parser.add_argument("profiles", nargs="*", default=["single", "replicated"])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--engine", choices=["process", "docker", "both"], default="process")
@@ -45,37 +47,36 @@ def main() -> None:
     else:
         aot.record("kafka")
     engines = ["process", "docker"] if options.engine == "both" else [options.engine]
-    results = []
-    for profile in options.profiles:
-        # Engines take turns, so that a busy minute of the machine hits both.
-        times = {engine: [] for engine in engines}
-        for _ in range(options.runs):
+    times: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    plan = dict.fromkeys(options.profiles, options.runs)
+    with Progress(plan, lambda: show(times, options.json)) as progress:
+        for profile, _ in progress.goes():
+            # Engines take turns, so that a busy minute of the machine hits both.
             for engine in engines:
-                times[engine].append(measure(profile, engine))
-        for engine in engines:
-            starts, ends = zip(*times[engine], strict=True)
-            results.append(
-                {
-                    "profile": profile,
-                    "engine": engine,
-                    "runs": options.runs,
-                    "least": min(starts),
-                    "median": statistics.median(starts),
-                    "close": statistics.median(ends),
-                }
-            )
-    if options.json:
+                times.setdefault((profile, engine), []).append(measure(profile, engine))
+
+
+def show(times: dict[tuple[str, str], list[tuple[float, float]]], as_json: bool) -> None:
+    results: list[dict[str, Any]] = []
+    for (profile, engine), found in times.items():
+        starts, ends = zip(*found, strict=True)
+        figures = {"least": min(starts), "median": statistics.median(starts)}
+        figures["close"] = statistics.median(ends)
+        results.append({"profile": profile, "engine": engine, "runs": len(found), **figures})
+    if as_json:
         print(json.dumps(results, indent=1))
         return
     table = Table("profile", "engine", "runs", "least s", "median s", "close s")
     for line in results:
-        figures = (f"{line[name]:.2f}" for name in ("least", "median", "close"))
-        table.add_row(line["profile"], line["engine"], str(line["runs"]), *figures)
+        seconds = (f"{line[name]:.2f}" for name in ("least", "median", "close"))
+        table.add_row(line["profile"], line["engine"], str(line["runs"]), *seconds)
     console = Console()
     console.print(table)
-    for profile in options.profiles if len(engines) == 2 else []:
-        ours, theirs = (line["median"] for line in results if line["profile"] == profile)
-        console.print(f"{profile}: processes take {ours / theirs:.2f} of the time of Docker")
+    for profile in dict.fromkeys(profile for profile, _ in times):
+        medians = [line["median"] for line in results if line["profile"] == profile]
+        if len(medians) == 2:
+            ratio = medians[0] / medians[1]
+            console.print(f"{profile}: processes take {ratio:.2f} of the time of Docker")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The experiments of lesson 06, many times on one cluster: each must end the same way every time.
 
-python -m benchmarks.duplicates [experiment …] [--repeat 20]
+./course bench duplicates [experiment …] [--repeat 20]
 
 Seconds count from the first fault, or the first record, to the verdict.
 """
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.errors import KafkaError
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks._progress import Progress
+from benchmarks._tally import Tally
 from kafkalab import Cluster, Ledger, clients, quick
 
 RECORDS = 50
@@ -179,31 +177,25 @@ EXPERIMENTS: dict[str, Callable[[Round], str]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.duplicates")
+    parser = argparse.ArgumentParser(prog="./course bench duplicates")
     parser.add_argument("names", nargs="*", metavar="experiment", help=", ".join(EXPERIMENTS))
     parser.add_argument("--repeat", type=int, default=20)
     options = parser.parse_args()
     if unknown := set(options.names) - set(EXPERIMENTS):
         parser.error(f"there is no experiment {', '.join(sorted(unknown))}")
     os.environ.pop("KAFKALAB_CLUSTER", None)
-    table = Table("experiment", "verdict", "times", "seconds (median)", "longest")
-    differing = []
-    with Cluster.start("replicated", settings=SETTINGS, gateway=True) as cluster:
-        for name in options.names or EXPERIMENTS:
-            verdicts: dict[str, list[float]] = {}
-            for _ in range(options.repeat):
-                it = Round(cluster, PARTITIONS if name.startswith("frozen") else 1)
-                verdict = EXPERIMENTS[name](it)
-                verdicts.setdefault(verdict, []).append(time.perf_counter() - it.began)
-                clients.close_all(cluster.addresses.values())
-            for verdict, seconds in verdicts.items():
-                middle, longest = statistics.median(seconds), max(seconds)
-                table.add_row(name, verdict, f"{len(seconds)}", f"{middle:.1f}", f"{longest:.1f}")
-            if len(verdicts) > 1:
-                differing.append(name)
-    Console().print(table)
-    if differing:
-        sys.exit(f"{', '.join(differing)}: not the same verdict every time.")
+    tally = Tally()
+    plan = dict.fromkeys(options.names or EXPERIMENTS, options.repeat)
+    with (
+        Progress(plan, tally.show) as progress,
+        Cluster.start("replicated", settings=SETTINGS, gateway=True) as cluster,
+    ):
+        for name, _ in progress.goes():
+            it = Round(cluster, PARTITIONS if name.startswith("frozen") else 1)
+            verdict = EXPERIMENTS[name](it)
+            tally.note(name, verdict, time.perf_counter() - it.began)
+            clients.close_all(cluster.addresses.values())
+    tally.judge()
 
 
 if __name__ == "__main__":

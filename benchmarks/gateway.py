@@ -1,6 +1,6 @@
 """What a gateway costs a kafka-python client, against a direct connection to the same broker.
 
-python -m benchmarks.gateway [--records 50000] [--sends 300] [--rounds 5] [--busy] [--json]
+./course bench gateway [--records 50000] [--sends 300] [--rounds 5] [--busy] [--json]
 
 Two brokers of the same kind, one of them behind a gateway, take turns, so that a busy minute of the
 machine hits both.
@@ -22,6 +22,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._progress import Progress
 from kafkalab import Cluster, quick
 
 VALUE = b"x" * 100
@@ -71,7 +72,7 @@ def measure(cluster: Cluster, topic: str, records: int, sends: int) -> dict[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gateway")
+    parser = argparse.ArgumentParser(prog="./course bench gateway")
     parser.add_argument("--records", type=int, default=50_000)
     parser.add_argument("--sends", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
@@ -83,22 +84,25 @@ def main() -> None:
     if options.busy:
         threading.Thread(target=compute, args=(over,), daemon=True).start()
     rounds: dict[str, list[dict[str, float]]] = {"direct": [], "gateway": []}
-    with both_ways() as ways:
-        for number in range(options.rounds):
+    plan = {f"round-{number}": 1 for number in range(options.rounds)}
+    with Progress(plan, lambda: show(rounds, options.json)) as progress, both_ways() as ways:
+        for topic, _ in progress.goes():
             for way, cluster in ways.items():
-                topic = f"round-{number}"
                 with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
                     admin.create_topics([topic])
                 cluster.wait_for_topic(topic)
                 rounds[way].append(measure(cluster, topic, options.records, options.sends))
     over.set()
+
+
+def show(rounds: dict[str, list[dict[str, float]]], as_json: bool) -> None:
     result = {
         figure: {
             way: statistics.median(each[figure] for each in found) for way, found in rounds.items()
         }
         for figure in rounds["direct"][0]
     }
-    if options.json:
+    if as_json:
         print(json.dumps(result, indent=1))
         return
     table = Table("median of rounds", "direct", "gateway", "gateway / direct")

@@ -1,6 +1,6 @@
 """What grading a hand-in costs beyond the seconds of the student's own code.
 
-python -m benchmarks.grading [--lab lab02] [--students 4] [--json]
+./course bench grading [--lab lab02] [--students 4] [--json]
 
 A class of copies of the solution is graded on one shared cluster, one hand-in after the other. The
 first one waits for the cluster and for nothing that later ones share, so it is shown apart.
@@ -28,7 +28,7 @@ BUDGET = 1.5  # seconds
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.grading")
+    parser = argparse.ArgumentParser(prog="./course bench grading")
     parser.add_argument("--lab", default="lab02")
     parser.add_argument("--students", type=int, default=4)
     parser.add_argument("--json", action="store_true")

@@ -1,6 +1,6 @@
 """The experiments of lesson 05, many times on one cluster: each must end the same way every time.
 
-python -m benchmarks.loss [frozen-leader frozen-followers late-kill minimum last-copy]
+./course bench loss [frozen-leader frozen-followers late-kill minimum last-copy]
                           [--repeat 20]
 
 In each round another broker dies. Seconds count from the fault to the verdict; what brings the
@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 
 from kafka import KafkaAdminClient
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks._breaking import ONCE, RECORDS, Outcomes, Round, send_all, told
+from benchmarks._progress import Progress
+from benchmarks._tally import Tally
 from kafkalab import Cluster, Ledger, clients, quick, wait_until
 
 
@@ -156,9 +154,9 @@ def minimum(it: Round) -> Outcomes:
 def last_copy(it: Round) -> Outcomes:
     """Broker b misses half of the records; a, which has all, dies; b comes back first."""
     layout = [[it.a, it.b]]
-    allowed = {"unclean_leader_election_enable": "true"}
     clean, forced = it.topic("clean", layout), it.topic("forced", layout)
-    unclean, guarded = it.topic("unclean", layout, **allowed), it.topic("guarded", layout, 2)
+    unclean = it.topic("unclean", layout, unclean_leader_election_enable="true")
+    guarded = it.topic("guarded", layout, 2)
     ledgers = {topic: Ledger() for topic in (clean, forced, unclean, guarded)}
     once = it.producer("all", **ONCE)
 
@@ -206,32 +204,26 @@ EXPERIMENTS: dict[str, Callable[[Round], Outcomes]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.loss")
+    parser = argparse.ArgumentParser(prog="./course bench loss")
     parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}; else all")
     parser.add_argument("--repeat", type=int, default=20)
     options = parser.parse_args()
     if unknown := set(options.experiments) - set(EXPERIMENTS):
         parser.error(f"no such experiment: {', '.join(sorted(unknown))}")
     os.environ.pop("KAFKALAB_CLUSTER", None)
-    found: dict[str, list[tuple[str, float]]] = {}
-    with Cluster.start("replicated", gateway=True) as cluster:
-        for name in options.experiments or EXPERIMENTS:
-            for number in range(options.repeat):
-                it = Round(cluster, number)
-                for what, verdict in EXPERIMENTS[name](it):
-                    seconds = time.perf_counter() - it.broken_at
-                    found.setdefault(what, []).append((verdict, seconds))
-                it.cluster.mend()
-                clients.close_all(cluster.addresses.values())
-    table = Table("experiment", "verdict", "times", "median s", "most s")
-    for what, outcomes in found.items():
-        for verdict in dict.fromkeys(verdict for verdict, _ in outcomes):
-            seconds = [taken for words, taken in outcomes if words == verdict]
-            figures = f"{statistics.median(seconds):.1f}", f"{max(seconds):.1f}"
-            table.add_row(what, verdict, f"{len(seconds)} of {len(outcomes)}", *figures)
-    Console().print(table)
-    if uneven := [what for what, outcomes in found.items() if len({v for v, _ in outcomes}) > 1]:
-        sys.exit(f"not the same every time: {', '.join(uneven)}")
+    tally = Tally()
+    plan = dict.fromkeys(options.experiments or EXPERIMENTS, options.repeat)
+    with (
+        Progress(plan, tally.show) as progress,
+        Cluster.start("replicated", gateway=True) as cluster,
+    ):
+        for name, number in progress.goes():
+            it = Round(cluster, number)
+            for what, verdict in EXPERIMENTS[name](it):
+                tally.note(what, verdict, time.perf_counter() - it.broken_at)
+            it.cluster.mend()
+            clients.close_all(cluster.addresses.values())
+    tally.judge()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How much memory a learner's machine gives to a lesson with everything in it.
 
-python -m benchmarks.memory [--json]
+./course bench memory [--json]
 
 A real JupyterLab starts a kernel; the kernel starts `replicated`, sends and reads records, has
 Spark count them, and draws a chart. Then every process is asked for its memory:
@@ -82,9 +82,9 @@ def jupyterlab(folder: Path) -> Iterator[tuple[psutil.Process, str, str]]:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         (info,) = wait_until(
-            lambda: list(folder.glob("jpserver-*.json")), timeout=60, what="JupyterLab"
+            lambda: list(folder.glob("jpserver-*.json")) or None, timeout=60, what="JupyterLab"
         )
-        wait_until(lambda: info.read_text("utf-8"), timeout=5, what="its address")
+        wait_until(lambda: info.read_text("utf-8") != "", timeout=5, what="its address")
         yield psutil.Process(server.pid), json.loads(info.read_text("utf-8"))["url"], token
     finally:
         server.terminate()
@@ -137,7 +137,7 @@ def megabytes(process: psutil.Process) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
+    parser = argparse.ArgumentParser(prog="./course bench memory")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name in aot.ARCHIVES:

@@ -1,6 +1,6 @@
 """Offsets committed too early or too late: the same verdict each time, broken and mended.
 
-python -m benchmarks.redelivery [--repeat 20] [--json]
+./course bench redelivery [--repeat 20] [--json]
 
 Each repetition runs the programs of lab 05 in groups of their own on one filled topic, and kills or
 freezes a consumer where it hurts. Status 1 if any verdict differs from what is promised.
@@ -23,13 +23,18 @@ from kafka import KafkaAdminClient
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._progress import Progress
 from grading.define.place import find
 from kafkalab import Cluster, quick, wait_until
 from kafkalab.places import offer_programs
 
 offer_programs(find("lab05").student)
 
-from delivery import Program, Run, difference  # noqa: E402
+from delivery import (  # type: ignore[import-not-found]  # noqa: E402
+    Program,
+    Run,
+    difference,
+)
 
 RECORDS = 1_500
 BATCH = 200
@@ -184,8 +189,20 @@ def _batches(consumer: Program) -> list[int]:
     return [int(line.text.split()[2]) for line in consumer.said("^batch of")]
 
 
+EXPERIMENTS: dict[str, Callable[[Experiments], tuple[str, bool]]] = {
+    "X6 position committed at once": Experiments.early,
+    "X6 with small batches": Experiments.early_small,
+    "X6 mended: what was processed": Experiments.early_mended,
+    "X7 commits late, one killed": Experiments.late_killed,
+    "X7 commits late, one frozen": Experiments.late_frozen,
+    "X7 commits late, nobody lost": Experiments.nobody_lost,
+    "X7 mended: after each batch": Experiments.late_mended,
+    "X7 mended, one frozen": Experiments.late_frozen_mended,
+}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.redelivery")
+    parser = argparse.ArgumentParser(prog="./course bench redelivery")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -193,37 +210,29 @@ def main() -> None:
     verdicts: defaultdict[str, list[bool]] = defaultdict(list)
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     words: dict[str, str] = {}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Cluster.start("replicated", settings=SETTINGS) as cluster,
-    ):
-        experiments = Experiments(cluster, Path(folder))
-        named = {
-            "X6 position committed at once": experiments.early,
-            "X6 with small batches": experiments.early_small,
-            "X6 mended: what was processed": experiments.early_mended,
-            "X7 commits late, one killed": experiments.late_killed,
-            "X7 commits late, one frozen": experiments.late_frozen,
-            "X7 commits late, nobody lost": experiments.nobody_lost,
-            "X7 mended: after each batch": experiments.late_mended,
-            "X7 mended, one frozen": experiments.late_frozen_mended,
-        }
-        for _ in range(options.repeat):
-            for name, experiment in named.items():
-                began = time.monotonic()
-                words[name], held = experiment()
-                verdicts[name].append(held)
-                seconds[name].append(time.monotonic() - began)
-    if options.json:
-        print(
-            json.dumps({n: {"held": sum(v), "of": len(v)} for n, v in verdicts.items()}, indent=1)
-        )
-    else:
+
+    def show() -> None:
+        if options.json:
+            counts = {name: {"held": sum(v), "of": len(v)} for name, v in verdicts.items()}
+            print(json.dumps(counts, indent=1))
+            return
         table = Table("experiment", "verdict", "held", "most s")
         for name, held in verdicts.items():
             count = f"{sum(held)} of {len(held)}"
             table.add_row(name, words[name], count, f"{max(seconds[name]):.1f}")
         Console().print(table)
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress(dict.fromkeys(EXPERIMENTS, options.repeat), show) as progress,
+        Cluster.start("replicated", settings=SETTINGS) as cluster,
+    ):
+        experiments = Experiments(cluster, Path(folder))
+        for name, _ in progress.goes():
+            began = time.monotonic()
+            words[name], held = EXPERIMENTS[name](experiments)
+            verdicts[name].append(held)
+            seconds[name].append(time.monotonic() - began)
     if not all(map(all, verdicts.values())):
         sys.exit("not the same verdict each time")
 

@@ -1,6 +1,6 @@
 """How long Spark takes to its first answer: the course's session beside a stock PySpark.
 
-python -m benchmarks.spark_session [--runs 5] [--json]
+./course bench spark_session [--runs 5] [--json]
 
 Both run on the Java of the course and take turns, so that a busy minute of the machine hits both.
 Stock PySpark is what its manual says: a session with the Kafka connector in `spark.jars`, started
@@ -23,6 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._progress import Progress
 from kafkalab.java import aot
 from kafkalab.java.runtime import java
 from kafkalab.spark.driver import connectors
@@ -95,32 +96,40 @@ def measure(program: str, *arguments: str, **environment: str) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark_session")
+    parser = argparse.ArgumentParser(prog="./course bench spark_session")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     aot.record("spark")
     jars = ",".join(map(str, connectors()))
     times: dict[str, list[list[float]]] = {"stock": [], "course": [], "without archive": []}
-    with tempfile.TemporaryDirectory() as folder:
+    plan = {f"round {number}": 1 for number in range(1, options.runs + 1)}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress(plan, lambda: show(times, options.json)) as progress,
+    ):
         home = str(java_home_for_stock(Path(folder)))
-        for _ in range(options.runs):
+        for _ in progress.goes():
             times["stock"].append(measure(STOCK, jars, JAVA_HOME=home))
             times["course"].append(measure(COURSE))
             times["without archive"].append(measure(COURSE, KAFKALAB_AOT="off"))
+
+
+def show(times: dict[str, list[list[float]]], as_json: bool) -> None:
     results = {
         name: {
-            "session": statistics.median(run[0] for run in runs),
-            "first": statistics.median(run[1] for run in runs),
-            "second": statistics.median(run[2] for run in runs),
-            "median": statistics.median(run[0] + run[1] for run in runs),
-            "least": min(run[0] + run[1] for run in runs),
+            "session": statistics.median(run[0] for run in found),
+            "first": statistics.median(run[1] for run in found),
+            "second": statistics.median(run[2] for run in found),
+            "median": statistics.median(run[0] + run[1] for run in found),
+            "least": min(run[0] + run[1] for run in found),
         }
-        for name, runs in times.items()
+        for name, found in times.items()
     }
     ratio = results["course"]["median"] / results["stock"]["median"]
-    if options.json:
-        print(json.dumps({"runs": options.runs, "ratio": ratio, "aim": AIM, **results}, indent=1))
+    runs = len(times["without archive"])
+    if as_json:
+        print(json.dumps({"runs": runs, "ratio": ratio, "aim": AIM, **results}, indent=1))
         return
     table = Table("", "session s", "first answer s", "second s", "together s", "least s")
     for name, line in results.items():
@@ -128,7 +137,7 @@ def main() -> None:
         table.add_row(name, *(f"{figure:.2f}" for figure in figures))
     console = Console()
     console.print(table)
-    console.print(f"course / stock: {ratio:.2f} (aim: at most {AIM}), {options.runs} runs of each")
+    console.print(f"course / stock: {ratio:.2f} (aim: at most {AIM}), {runs} runs of each")
 
 
 if __name__ == "__main__":

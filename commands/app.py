@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,9 @@ PLAIN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 # Arguments that are not ours go on to the program that the verb runs.
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 
+# What stands behind the first word that is no option is for another program.
+REST_IS_PASSED_ON = {"allow_interspersed_args": False}
+
 VERBS = {
     "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
     "check": Verb("grading", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
@@ -53,7 +57,9 @@ VERBS = {
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
     "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
-    "bench": Verb("bench", WRITE, "Measure the ratios that the course promises."),
+    "bench": Verb(
+        "bench", WRITE, "Measure the ratios that the course promises.", REST_IS_PASSED_ON
+    ),
     "setup": Verb("setup", CARE, "Fetch and prepare everything now, or from a bundle."),
     "doctor": Verb("doctor", CARE, "Find out what is wrong here, and what mends it."),
 }
@@ -78,11 +84,9 @@ def build(arguments: list[str]) -> typer.Typer:
         module = f"commands.{verb.module}"
         if importlib.util.find_spec(module) is None:
             continue
-        function = _listed_only
+        function: Callable[..., object] = _listed_only
         if name == called:
-            function = getattr(importlib.import_module(module), name, None)
-            if function is None:
-                continue
+            function = getattr(importlib.import_module(module), name)
         app.command(
             name,
             short_help=verb.help,

@@ -1,8 +1,8 @@
 """`./course bench`: the ratios that the course promises, measured on this machine."""
 
+import itertools
 import subprocess
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,29 +11,46 @@ from rich.console import Console
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
+INTERRUPTED = 130
+
 
 def bench(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Those to run; all of benchmarks/ without a name.")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]... [ARGUMENT]...",
+            help="Those to run, all without a name; then what each is given, as in "
+            "`duplicates zombie --repeat 5`, or --help.",
+        ),
     ] = None,
 ) -> None:
-    """Measure speed and memory side by side. Let nothing else run meanwhile.
-
-    Each has options of its own: python -m benchmarks.NAME --help
-    """
-    folder = repository() / "benchmarks"
-    known = sorted(path.stem for path in folder.glob("[!_]*.py"))
-    for name in names or known:
-        if name not in known:
-            raise CourseError(
-                f"There is no benchmark called {name!r}.", f"There are {', '.join(known)}."
-            )
+    """Measure speed and memory side by side. Let nothing else run meanwhile."""
+    known = sorted(path.stem for path in (repository() / "benchmarks").glob("[!_]*.py"))
+    given = words or known
+    names = list(itertools.takewhile(known.__contains__, given))
+    if not names:
+        raise CourseError(
+            f"There is no benchmark called {given[0]!r}.", f"There are {', '.join(known)}."
+        )
     console = Console(highlight=False)
     failed = []
-    for name in names or known:
+    for name in names:
         console.rule(name)
-        command = [sys.executable, "-m", f"benchmarks.{name}"]
-        if subprocess.run(command, cwd=Path(repository())).returncode:
+        status = _run(name, given[len(names) :])
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        if status:
             failed.append(name)
     if failed:
         raise CourseError(f"{', '.join(failed)}: not within what is promised, or ended early.")
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    """The status in which it ends. Ctrl-C reaches it too, and its end is waited for."""
+    command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
+    with subprocess.Popen(command, cwd=repository()) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # it prints what it has found and ends its clusters

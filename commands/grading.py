@@ -110,25 +110,31 @@ def grade(
 def verify(
     lab: LabName,
     repeat: Annotated[int, typer.Option(min=1, help="Prove it so often; counts flakes.")] = 1,
+    whole: Annotated[bool, typer.Option("--whole", help="Run wrong answers to the end.")] = False,
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
 ) -> None:
     """Prove that a lab judges rightly.
 
-    The reference reaches all points, the blank notebook its floor; each wrong answer fails the
-    checks that it names, and beyond them only those that it says may fail as well; every check is
-    failed by some wrong answer.
+    The reference reaches all points, and what the lab shows on the way is true; the blank notebook
+    reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
+    that it says may fail as well; every check is failed by some wrong answer. The page of the
+    reference is then in build/run.
+
+    A run of wrong answers ends after the last check that they name; with --whole it does not.
     """
     from grading.prove.verify import verify as prove
+    from kafkalab.places import repository
 
     _choose(engine)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
+    pages = repository() / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, keep, repeat, jobs, board.tell)
+        proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -190,6 +196,7 @@ class Board:
 def _line(record: "AttemptRecord") -> str:
     from grading.run.round import overhead
 
+    assert record.outcome is not None, "the attempt is over"
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
     points = f"{_number(record.reached)} of {_number(record.full)}"
     beyond = overhead(record)
@@ -201,7 +208,7 @@ def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
         points = f"{_number(record.reached)} of {_number(record.full)}"
-        words = record.outcome if not record.why else f"{record.outcome}: {record.why[:60]}"
+        words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
         table.add_row(escape(record.student), escape(words), points)
     console.print(table)
     outcomes = [record.outcome for record in records]

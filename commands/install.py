@@ -110,7 +110,7 @@ def _pip(*arguments: str) -> None:
             errors="replace",
         ) as pip,
     ):
-        for line in pip.stdout:
+        for line in pip.stdout or ():
             log.write(line)
             _show(line)
     _show("")

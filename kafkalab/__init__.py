@@ -1,5 +1,21 @@
-"""What the lessons import: clusters, the ledger, Spark and charts.
+"""What the lessons import.
 
+    Cluster        a real Kafka cluster: started, watched, broken and mended
+    Ledger         what was sent, acknowledged, stored and read, and the verdict on it
+    Watch          what one broker says of a topic while something happens to another
+    Prediction     your number, before the measurement
+    wait_until     wait for a condition, with a deadline
+    spark_session  the Spark of this notebook
+    read_topic     a topic as a DataFrame
+    charts         drawings of data
+    diagrams       drawings of structure
+    panel          a live view of a cluster, with a button for every fault
+    clients        what the course adds to kafka-python's clients
+    quick          settings that make a lesson quick
+    CourseError    a failure that a person can mend
+    WaitTimeout    a condition that did not come true before its deadline
+
+`help(kafkalab.Cluster)` says more of one; lessons/reference/kafkalab.md has them on one page.
 Importing it also mends faults of kafka-python: `kafkalab.clients.MENDS` names them.
 """
 

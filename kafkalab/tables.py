@@ -57,5 +57,6 @@ def show(value: object) -> str:
 
 
 def is_numeric(rows: Sequence[Sequence[object]], place: int) -> bool:
+    """Whether a column holds numbers only; None counts as neither."""
     values = [row[place] for row in rows if row[place] is not None]
     return bool(values) and all(isinstance(value, (int, float)) for value in values)

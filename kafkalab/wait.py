@@ -16,7 +16,7 @@ class WaitTimeout(CourseError):
 
 
 def wait_until(
-    condition: Callable[[], T],
+    condition: Callable[[], T | None],
     *,
     timeout: float,
     what: str,
@@ -25,22 +25,26 @@ def wait_until(
     not_yet: tuple[type[BaseException], ...] = (),
     mend: str = "",
 ) -> T:
-    """The first truthy value of `condition`.
+    """The first answer of `condition`, which is asked again after `every` seconds.
 
-    `what` completes the sentence "waited 30 s for …". At the deadline `seen` (or else the last
-    value of the condition) tells what was there instead. An exception of a type in `not_yet`
-    counts as "not yet", and the last one is quoted; every other one passes through.
+    `None` and `False` mean "not yet". All else is an answer, also 0 and what is empty: a condition
+    that looks for something says `found or None`.
+
+    `what` completes the sentence "waited 30 s for …". After `timeout` seconds `seen` (or else the
+    last value of the condition) tells what was there instead, in a WaitTimeout. An exception of a
+    type in `not_yet` counts as "not yet", and the last one is quoted; every other one passes
+    through.
     """
     deadline = time.monotonic() + timeout
     while True:
         refusal: BaseException | None = None
-        value: object = None
+        value: T | None = None
         try:
             value = condition()
         except not_yet as error:
             refusal = error
-        if refusal is None and value:
-            return value  # type: ignore[return-value]
+        if value is not None and value is not False:
+            return value
         if time.monotonic() >= deadline:
             raise WaitTimeout(
                 f"Waited {timeout:g} s for {what}.", _last_seen(refusal, value, seen), mend

@@ -74,7 +74,7 @@ def record_at(partition, offset):
     consumer.assign([place])
     consumer.seek(place, offset)
     polled = wait_until(  # poll brings {} while nothing has come
-        lambda: consumer.poll(timeout_ms=500, max_records=1), timeout=10, what="the record"
+        lambda: consumer.poll(timeout_ms=500, max_records=1) or None, timeout=10, what="the record"
     )
     return polled[place][0]
 

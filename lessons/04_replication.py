@@ -649,7 +649,8 @@ claims
 # %%
 def told_to_wait():
     greedy.poll(timeout_ms=100)
-    return max(0, greedy.metrics()["consumer-metrics"]["throttle-time-max"])  # milliseconds
+    milliseconds = greedy.metrics()["consumer-metrics"]["throttle-time-max"]
+    return milliseconds if milliseconds > 0 else None
 
 
 rule = "--bootstrap-server {bootstrap} --alter --client greedy --add-config consumer_byte_rate=1000"

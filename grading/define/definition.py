@@ -145,7 +145,7 @@ def load(name: str, root: Path | None = None) -> Definition:
     return definition
 
 
-def _wrong_checks(definition: Definition) -> Iterable[str]:
+def _wrong_checks(definition: Definition) -> list[str]:
     problems = []
     for check in definition.checks:
         if check.task not in definition.tasks:

@@ -35,14 +35,28 @@ class Breaker:
         p: Parameters,
         owner: int,
     ) -> None:
-        self.cluster = cluster
-        self.kafka = kafka
         self.p = p
         self.began = time.monotonic()
         self.steps: list[tuple[float, str]] = []
         self.is_over = threading.Event()
+        self._cluster = cluster
+        self._kafka = kafka
         self._owner = owner
         self._frozen: list[psutil.Process] = []
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster, to break and to ask."""
+        if self._cluster is None:
+            raise Unseen("this lab has no cluster")
+        return self._cluster
+
+    @property
+    def kafka(self) -> ClusterView:
+        """The cluster as a check sees it: what is not there ends the fault as not reached."""
+        if self._kafka is None:
+            raise Unseen("this lab has no cluster")
+        return self._kafka
 
     # --- Waiting -------------------------------------------------------------------------------
 
@@ -154,11 +168,13 @@ class Breaker:
         self._frozen.append(process)
         self.note(f"process {word} frozen")
 
-    def thaw_processes(self) -> None:
-        """Let everything go on that was frozen."""
+    def mend(self) -> None:
+        """Let everything go on that was frozen, and make the cluster whole."""
         while self._frozen:
             with suppress(psutil.NoSuchProcess):
                 self._frozen.pop().resume()
+        if self._cluster is not None:
+            self._cluster.mend()
 
     def _each(self, done: str, brokers: tuple[int, ...], do: Callable[[int], None]) -> None:
         for broker in brokers:

@@ -98,9 +98,7 @@ class Injection:
             self._thread.join(LAST_STEPS)
             if self._thread.is_alive():
                 self._error = f"the fault was not done {LAST_STEPS:g} s after the cell"
-        self.breaker.thaw_processes()
-        if self.breaker.cluster is not None:
-            self._guarded(lambda: self.breaker.cluster.mend())
+        self._guarded(self.breaker.mend)
         steps = tuple(self.breaker.steps)
         return Injected(self.fault.id, self.fault.task, steps, self._missed, self._error)
 

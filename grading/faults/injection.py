@@ -81,13 +81,14 @@ class Breaking:
     def beside(self, task: int | None) -> Iterator[None]:
         """Around the run of a cell: its fault, if it has one."""
         fault = self._faults.get(task) if task is not None else None
-        if fault is None:
+        if task is None or fault is None:
             yield
         elif task in self._unanswered:
             self.injected[task] = Injected(fault.id, task, missed="an answer")
             yield
         else:
-            owner = self._kernel.manager.provisioner.process.pid
+            owner = self._kernel.pid
+            assert owner is not None, "a cell is about to run in it"
             began = time.monotonic()
             injection = injection_of(fault, self._cluster, self._p, owner)
             injection.begin()

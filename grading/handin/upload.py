@@ -11,6 +11,7 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from grading.handin.notebookfile import LARGEST
@@ -72,7 +73,7 @@ def _walk(root: Path, ignored: list[str]) -> Iterator[File]:
             path = here / name
             state = path.lstat()
             if stat.S_ISREG(state.st_mode):
-                yield File(place / name, state.st_mtime, lambda path=path: _read(path))
+                yield File(place / name, state.st_mtime, partial(_read, path))
             else:
                 ignored.append(f"{place / name}: a link or no plain file")
 
@@ -105,7 +106,7 @@ def _members(opened: io.BufferedIOBase, ignored: list[str], most: int) -> Iterat
             yield File(
                 PurePosixPath(*place.parts[surplus:]),
                 _minutes(info),
-                lambda info=info: _unpack(archive, info),
+                partial(_unpack, archive, info),
             )
 
 

@@ -163,7 +163,10 @@ def _claims(number: int, handed_in: Sequence[HandedIn], stubs: Mapping[int, str]
 
     A line that names another task outweighs the id: it is what the student saw.
     """
-    both, by_id, by_line, against = [], [], [], []
+    both: list[int] = []
+    by_id: list[int] = []
+    by_line: list[int] = []
+    against: list[int] = []
     for at, cell in enumerate(handed_in):
         line = TASK_LINE.match(cell.text)
         said = int(line[1]) if line and int(line[1]) in stubs else None

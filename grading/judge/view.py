@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kafka import KafkaConsumer
 
     from kafkalab.cluster.cluster import Cluster
-    from kafkalab.cluster.views import TopicView
+    from kafkalab.cluster.segments import Batch, Segment
+    from kafkalab.cluster.views import Configs, GroupView, QuorumView, TopicView
 
 READ_TIMEOUT = 30.0
 A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
@@ -98,7 +99,7 @@ class ClusterView:
         """The names of all topics."""
         return self._cluster.topics(internal=internal)
 
-    def topic(self, name: str):
+    def topic(self, name: str) -> TopicView:
         """A topic: .partitions (leader, replicas, isr, …), .configs, .records."""
         self._wait_for(name, self.topics, "topic")
         topic = self._cluster.topic(name)
@@ -109,7 +110,7 @@ class ClusterView:
         """Name -> state of all consumer groups."""
         return self._cluster.groups()
 
-    def group(self, name: str):
+    def group(self, name: str) -> GroupView:
         """A group: .state, .members with what each reads, .offsets, .lag."""
         self._wait_for(name, self.groups, "consumer group")
         group = self._cluster.group(name)
@@ -120,20 +121,20 @@ class ClusterView:
         }
         return group
 
-    def quorum(self):
+    def quorum(self) -> QuorumView:
         """The metadata quorum: leader, epoch, voters, observers."""
         return self._cluster.quorum()
 
-    def broker_configs(self, broker: int):
+    def broker_configs(self, broker: int) -> Configs:
         """The settings of a broker, with where each comes from."""
         return self._cluster.broker_configs(broker)
 
-    def segments(self, topic: str, partition: int, broker: int | None = None):
+    def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Segment]:
         """The segment files of a partition on the disk of a broker."""
         self._wait_for(topic, self.topics, "topic")
         return self._cluster.segments(topic, partition, broker)
 
-    def batches(self, topic: str, partition: int, broker: int | None = None):
+    def batches(self, topic: str, partition: int, broker: int | None = None) -> list[Batch]:
         """The record batches of a partition as they lie on the disk: size, codec, offsets."""
         self._wait_for(topic, self.topics, "topic")
         return self._cluster.batches(topic, partition, broker)
@@ -144,7 +145,7 @@ class ClusterView:
         self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
         if (topic, isolation) not in self._logs:
             self._logs[topic, isolation] = log = Log(self._records(topic, isolation, limit))
-            content = "\n".join(f"{r.partition} {r.offset} {r.key} {r.value}" for r in log)
+            content = "\n".join(f"{r.partition} {r.offset} {r.key!r} {r.value!r}" for r in log)
             self.seen[f"records of {topic}, {isolation}"] = {
                 "records": {
                     str(partition): len(some) for partition, some in log.partitions.items()

@@ -29,7 +29,9 @@ class CellState:
 class Notebook(Protocol):
     """The notebook as a check may see it: a kernel of the grader's, or the learner's own."""
 
-    cells: Mapping[int, CellState]
+    @property
+    def cells(self) -> Mapping[int, CellState]:
+        """How the cell of each task ended."""
 
     def value(self, expression: str) -> Any:
         """The value of an expression, as JSON carries it; Unseen where there is none."""
@@ -106,7 +108,7 @@ class Visible:
         """
         try:
             return wait_until(
-                condition,
+                lambda: condition() or None,
                 timeout=within * self.patience,
                 what="the state that a check looks for",
                 every=0.1,

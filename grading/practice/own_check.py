@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grading.define import definition
@@ -19,8 +19,8 @@ from kafkalab.errors import CourseError
 
 def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list[str]]:
     """Run a notebook in a fresh kernel; its verdict, and what else a learner should know."""
-    notebook = _read(path)
-    lab = definition.load(notebook.lab)
+    notebook, name = _read(path)
+    lab = definition.load(name)
     seed = practice_seed(lab.name)
     attempt = Attempt(lab)  # boots while the cluster starts
     lease = Lease(lab, tag=Draw(seed).tag)
@@ -45,7 +45,8 @@ def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list
     return Verdict.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
 
 
-def _read(path: Path) -> NotebookFile:
+def _read(path: Path) -> tuple[NotebookFile, str]:
+    """A notebook, and the lab that it names."""
     try:
         notebook = read(path.read_bytes())
     except OSError as error:
@@ -61,10 +62,10 @@ def _read(path: Path) -> NotebookFile:
             "Its metadata and its set-up cell name none.",
             "Copy the lab again and put your answers into its task cells.",
         )
-    return notebook
+    return notebook, notebook.lab
 
 
-def _notes(lab: definition.Definition, evidence: Evidence):
+def _notes(lab: definition.Definition, evidence: Evidence) -> Iterator[str]:
     yield from evidence.oddities
     for number, cell in evidence.cells.items():
         if number in evidence.unanswered:

@@ -33,6 +33,10 @@ class WrongAnswer:
     def touches(self) -> frozenset[str]:
         return self.fails | self.also
 
+    def hides(self, other: WrongAnswer) -> bool:
+        """Whether a check that the other must fail could fail in one run because of this one."""
+        return self.task == other.task or bool(self.touches & other.fails)
+
 
 def wrong_answers(lab: Definition, solved: NotebookNode) -> list[WrongAnswer]:
     """Everything in wrong/, with replacements made in the reference answer."""
@@ -84,18 +88,18 @@ def gaps(checks: Sequence[Check], wrong: Iterable[WrongAnswer]) -> Iterator[str]
 
 
 def pack(wrong: Sequence[WrongAnswer], variant: int = 0) -> list[list[WrongAnswer]]:
-    """Put wrong answers together: other tasks, other checks. First fit, the last task first.
+    """Put wrong answers together that cannot hide one another.
 
-    So what needs a run to its end is in as few runs as can be, and the others end early. A variant
-    shuffles those of a task: what hides behind another answer in one combination comes out in the
-    next.
+    First fit: the last task first, and of a task what touches most. So what needs a run to its
+    end is in as few runs as can be, and the others end early. A variant shuffles the rest: what
+    hides behind another answer in one combination comes out in the next.
     """
     order = list(wrong)
     random.Random(variant).shuffle(order)
     groups: list[list[WrongAnswer]] = []
-    for answer in sorted(order, key=lambda answer: -answer.task):
+    for answer in sorted(order, key=lambda answer: (-answer.task, -len(answer.touches))):
         for group in groups:
-            if all(o.task != answer.task and not o.touches & answer.touches for o in group):
+            if not any(answer.hides(other) or other.hides(answer) for other in group):
                 group.append(answer)
                 break
         else:

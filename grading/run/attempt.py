@@ -52,7 +52,7 @@ class Attempt:
         self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
         self.started = time.monotonic()
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self.process = subprocess.Popen(
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [
                 *(sys.executable, "-m", "grading.run.worker"),
                 *(lab.name, str(lab.place.root), str(self.folder)),
@@ -63,6 +63,9 @@ class Attempt:
             start_new_session=True,
             env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
 
     def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
         """Hand over the job and follow it to its end, or end it."""
@@ -73,7 +76,8 @@ class Attempt:
         overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
         try:
             with contextlib.suppress(BrokenPipeError):
-                self._send(job)
+                self._stdin.write(job.to_json().encode() + b"\n")
+                self._stdin.flush()
             overtime.start()
             return self._follow(evidence, report)
         finally:
@@ -92,17 +96,13 @@ class Attempt:
         self.process.wait()
         end_marked(self.folder.name)
         shutil.rmtree(self.folder, ignore_errors=True)
-        for pipe in (self.process.stdin, self.process.stdout):
+        for pipe in (self._stdin, self._stdout):
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         self.stderr.close()
 
-    def _send(self, job: Job) -> None:
-        self.process.stdin.write(job.to_json().encode() + b"\n")
-        self.process.stdin.flush()
-
     def _follow(self, evidence: Evidence, report: Report) -> Attempted:
-        for line in self.process.stdout:
+        for line in self._stdout:
             try:
                 event = json.loads(line)
             except ValueError:

@@ -29,7 +29,7 @@ def run(
 
     last: the task after whose checks the run ends; SetUpFailed where it does not come so far.
     """
-    cells = list(notebook.cells)
+    ran: list[NotebookNode] = []
     # papermill raises at the end where any cell shows an error; the states say all of it
     with contextlib.suppress(PapermillExecutionError):
         execute_notebook(
@@ -43,13 +43,12 @@ def run(
             graded=graded,
             beside=beside,
             last=last,
+            ran=ran,
         )
-    for cell in cells:
+    for cell in ran:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
-    notebook.metadata.pop("papermill", None)
-    notebook.cells = cells  # without the banners that papermill puts between them
-    return notebook
+    return NotebookNode({**notebook, "cells": ran})
 
 
 class GradingEngine(NBClientEngine):
@@ -57,6 +56,8 @@ class GradingEngine(NBClientEngine):
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> None:
+        # papermill runs a copy, and puts banners between the cells of those with errors
+        kwargs["ran"].extend(nb_man.nb.cells)
         client = GradingClient(nb_man, kwargs["graded"], kwargs["beside"], kwargs["last"])
         client.papermill_execute_cells()
 

@@ -8,11 +8,13 @@ is the command that starts it.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
 from jupyter_core.utils import run_sync
 
 from kafkalab.places import cache, state
@@ -65,11 +67,12 @@ class Kernel:
 
     def start(self) -> None:
         """Start the process and wait until it answers."""
-        from subprocess import DEVNULL
-
         try:
             run_sync(self.manager.start_kernel)(
-                cwd=str(self.work), env=self.environment, stdout=DEVNULL, stderr=DEVNULL
+                cwd=str(self.work),
+                env=self.environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
             self.client = self.manager.client()
             self.client.start_channels()
@@ -81,15 +84,24 @@ class Kernel:
     @property
     def exit_code(self) -> int | None:
         """Of the process; None while it runs. Negative: the signal that ended it."""
-        process = self.manager.provisioner and self.manager.provisioner.process
-        return process.poll() if process else None
+        return self._process.poll() if self._process else None
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, while there is one."""
+        return self._process.pid if self._process else None
 
     def kill(self) -> None:
         """End the process at once. What it started is swept by whoever started the attempt."""
-        process = self.manager.provisioner and self.manager.provisioner.process
+        process = self._process
         if process and process.poll() is None:
             process.kill()
             process.wait()
+
+    @property
+    def _process(self) -> subprocess.Popen[bytes] | None:
+        provisioner = self.manager.provisioner
+        return provisioner.process if isinstance(provisioner, LocalProvisioner) else None
 
 
 def environment(folder: Path, mark: str) -> dict[str, str]:

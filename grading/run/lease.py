@@ -52,7 +52,7 @@ class Lease:
         """Put the cluster in order for the next attempt, or drop it."""
         if self.cluster is None:
             return
-        if self.lab.fresh or not is_sound or not self._is_in_order():
+        if self.lab.fresh or not is_sound or not self._is_in_order(self.cluster):
             self.close()
 
     def close(self) -> None:
@@ -62,20 +62,20 @@ class Lease:
             with contextlib.suppress(CourseError):  # its folder is swept when the next one starts
                 cluster.close()
 
-    def _is_in_order(self) -> bool:
+    def _is_in_order(self, cluster: Cluster) -> bool:
         from kafka.errors import KafkaError
 
         try:
-            put_in_order(self.cluster)
-            sweep(self.cluster, self.tag)
-            return changed_settings(self.cluster) == self._as_started
+            put_in_order(cluster)
+            sweep(cluster, self.tag)
+            return changed_settings(cluster) == self._as_started
         except (CourseError, KafkaError, OSError):
             return False
 
 
 def put_in_order(cluster: Cluster) -> None:
     """Bring back what an attempt stopped or paused."""
-    cluster.heal_network()
+    cluster.network.heal_all()
     with contextlib.suppress(CourseError):
         cluster.wait_for_brokers(timeout=QUICK)
         return

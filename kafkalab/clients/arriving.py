@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kafkalab.errors import CourseError
 
@@ -53,7 +53,8 @@ class _Finder:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            # No subclass of Loader, which would be imported with every `import kafkalab`.
+            spec.loader = cast("Loader", _Loader(spec.loader))
         return spec
 
 
@@ -67,8 +68,9 @@ class _Loader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
         # Who asks for the loader later (inspect, importlib.resources) gets the real one.
-        spec.loader = module.__loader__ = self._loader
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         mend(module)

@@ -16,6 +16,7 @@ from kafka.coordinator.consumer import ConsumerCoordinator
 
 
 def finish_what_was_begun() -> None:
+    """Change ConsumerCoordinator for this process; see `MENDS` for the fault."""
     needed = ConsumerCoordinator.need_rejoin
     join = ConsumerCoordinator.ensure_active_group_async
 

@@ -30,6 +30,7 @@ class Mend:
 
     @property
     def name(self) -> str:
+        """What the mend does, out of the name of its function."""
         return self.apply.__name__.replace("_", " ")
 
 

@@ -56,7 +56,7 @@ def close_all(addresses: Iterable[str] | None = None) -> None:
     _close_together(clients)
 
 
-def _watch(kind: type) -> None:
+def _watch(kind: Any) -> None:
     open_it, close_it = kind.__init__, kind.close
 
     @functools.wraps(open_it)
@@ -93,7 +93,7 @@ def _look_for_cells() -> None:
 def _begin(cell: ExecutionInfo) -> None:
     """Close what this cell opened when it ran before."""
     global _cell
-    _cell = _name(cell.cell_id, cell.raw_cell)
+    _cell = _name(cell.cell_id, cell.raw_cell or "")
     with _LOCK:
         clients = [client for client, opened_by in _OPEN.values() if opened_by == _cell]
     _close_together(clients)
@@ -104,7 +104,8 @@ def _running_cell(shell: InteractiveShell) -> str:
     kernel = getattr(shell, "kernel", None)  # there is none in a shell without Jupyter
     message = kernel.get_parent() if kernel else {}
     cell_id = message.get("metadata", {}).get("cellId")
-    return _name(cell_id, shell.history_manager.input_hist_raw[-1])
+    history = shell.history_manager
+    return _name(cell_id, history.input_hist_raw[-1] if history else "")
 
 
 def _name(cell_id: str | None, source: str) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kafkalab.cluster import wire
-from kafkalab.cluster.survey import LATEST, UNSETTLED, Place, Survey
+from kafkalab.cluster.asking import UNSETTLED
+from kafkalab.cluster.survey import LATEST, Place, Survey
 
 
 @dataclass(frozen=True)

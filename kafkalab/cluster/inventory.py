@@ -32,6 +32,7 @@ class Running:
 
     @property
     def address(self) -> str:
+        """What a client takes as `bootstrap_servers`."""
         return ",".join(self.addresses.values())
 
     @property
@@ -41,6 +42,7 @@ class Running:
 
     @property
     def record(self) -> Path:
+        """The file that `Cluster.attach` and KAFKALAB_CLUSTER take."""
         return self.folder / "cluster.json"
 
 

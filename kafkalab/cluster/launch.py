@@ -144,6 +144,19 @@ def describe(
     )
 
 
+def all_started(running: Engine, description: Description) -> bool:
+    """Whether each node has logged that it has started; one that has ended is an error."""
+    refuse_ended(running, description)
+    return all(STARTED in running.logs(service.name, 2000) for service in description.kafka)
+
+
+def refuse_ended(running: Engine, description: Description) -> None:
+    """Raise why the first node that has ended did so."""
+    for service in description.services:
+        if running.state(service.name) == "exited":
+            raise why_ended(service.name, running.logs(service.name, 400))
+
+
 def why_ended(service: str, log: str) -> CourseError:
     """What a node that ended while it started died of, out of the end of its log."""
     reasons = [found for line in log.splitlines() if (found := EXCEPTION.search(line))]

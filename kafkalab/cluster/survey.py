@@ -1,31 +1,23 @@
-"""Ask the living brokers of a cluster what it looks like now.
-
-Each question goes to brokers by name over `wire`. A broker that is down or stands still is passed
-over; what cannot be answered yet (no coordinator, leaders on the move) is asked again until the
-deadline, which then tells what was last seen.
-"""
+"""What the living brokers of a cluster tell of it now."""
 
 from __future__ import annotations
 
 import contextlib
-import struct
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
-from kafka.errors import NoError, for_code
+from kafka.errors import for_code
 from kafka.protocol.admin import (
     DescribeConfigsRequest,
-    DescribeGroupsRequest,
     DescribeQuorumRequest,
     DescribeTopicPartitionsRequest,
     ListGroupsRequest,
     ListTransactionsRequest,
 )
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from kafkalab.cluster import wire
-from kafkalab.cluster.schemas import ConsumerGroupDescribeRequest
+from kafkalab.cluster import groups, wire
+from kafkalab.cluster.asking import UNSETTLED, Asking, NoTopic, NotYet, accept
 from kafkalab.cluster.views import (
     Configs,
     ConfigValue,
@@ -36,10 +28,8 @@ from kafkalab.cluster.views import (
     ReplicaView,
     TopicView,
 )
-from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout, wait_until
 
-T = TypeVar("T")
 Place = tuple[str, int]
 
 TOPIC, BROKER = 2, 4
@@ -54,31 +44,19 @@ SOURCES = {
 }
 
 
-class NotYet(CourseError):
-    """The cluster cannot answer at the moment."""
-
-
-UNSETTLED = (NotYet, wire.NoConnection, OSError, EOFError, struct.error)
-
-
-class Survey:
-    """`addresses` tells at each call which brokers may answer, the likeliest first."""
-
-    def __init__(self, addresses: Callable[[], Mapping[int, str]], timeout: float = 10) -> None:
-        self._addresses = addresses
-        self._timeout = timeout
+class Survey(Asking):
+    """What the brokers tell of topics, groups, transactions, settings and the quorum."""
 
     def topics(self, internal: bool = False) -> list[str]:
         answer = self._settled("the list of topics", lambda: self.ask_metadata(None))
         return sorted(t.name for t in answer.topics if internal or not t.is_internal)
 
     def topic(self, name: str) -> TopicView:
-        described = self._settled(f"the topic {name}", lambda: self.describe_now(name))
-        if described is None:
-            raise CourseError(
-                f"There is no topic {name!r}.",
-                f"The cluster has {', '.join(self.topics()) or 'no topics'}.",
-            )
+        try:
+            described = self._settled(f"the topic {name}", lambda: self.describe_now(name))
+        except NoTopic as error:
+            there = ", ".join(self.topics()) or "no topics"
+            raise NoTopic(error.what, f"The cluster has {there}.") from None
         places = [(name, p.partition_index) for p in described.partitions]
         starts, ends = self.offsets(places, EARLIEST, LATEST)
         return TopicView(
@@ -126,6 +104,7 @@ class Survey:
         return found
 
     def configs(self, kind: int, name: str) -> Configs:
+        """Every setting of a topic or a broker; `kind` is TOPIC or BROKER."""
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=kind, resource_name=name, configuration_keys=None
         )
@@ -135,7 +114,7 @@ class Survey:
             address = self._addresses().get(int(name)) if kind == BROKER else None
             answer = wire.ask(address, request) if address else self._any(request)
             (result,) = answer.results
-            _accept(result.error_code, result.error_message)
+            accept(result.error_code, result.error_message)
             return Configs(
                 {c.name: ConfigValue(c.value, SOURCES[c.config_source]) for c in result.configs}
             )
@@ -158,9 +137,9 @@ class Survey:
 
         def read() -> QuorumView:
             answer = self._any(DescribeQuorumRequest(topics=[log]))
-            _accept(answer.error_code, answer.error_message)
+            accept(answer.error_code, answer.error_message)
             (partition,) = answer.topics[0].partitions
-            _accept(partition.error_code, partition.error_message)
+            accept(partition.error_code, partition.error_message)
             end = max(voter.log_end_offset for voter in partition.current_voters)
 
             def views(replicas: Iterable[Any]) -> list[ReplicaView]:
@@ -180,15 +159,15 @@ class Survey:
         return self._settled("the controller quorum", read)
 
     def describe_now(self, topic: str) -> Any:
-        """None where the topic does not exist."""
+        """What one broker knows of a topic; a NoTopic where there is none."""
         kind = DescribeTopicPartitionsRequest.TopicRequest
         request = DescribeTopicPartitionsRequest(
             topics=[kind(name=topic)], response_partition_limit=2000, cursor=None
         )
         (described,) = self._any(request).topics
         if for_code(described.error_code).__name__ == "UnknownTopicOrPartitionError":
-            return None
-        _accept(described.error_code)
+            raise NoTopic(f"There is no topic {topic!r}.")
+        accept(described.error_code)
         return described
 
     def offsets_now(self, places: list[Place], timestamp: int) -> tuple[dict[Place, int], bool]:
@@ -255,23 +234,26 @@ class Survey:
             answer = wire.ask(
                 reachable[broker], ListGroupsRequest(states_filter=[], types_filter=[])
             )
-            _accept(answer.error_code)
+            accept(answer.error_code)
             for group in answer.groups:
-                state = _upper(group.group_state)
+                state = groups.upper(group.group_state)
                 found[group.group_id] = (broker, group.group_type.lower(), state)
         return found
 
     def group_now(self, name: str) -> GroupView:
+        """One round, which may find the coordinator on the move: a NotYet then."""
         listed = self.listed_groups()
         if name not in listed:
             return GroupView(name, "DEAD", "", "", None, [], {}, {})
         coordinator, kind, state = listed[name]
         address = self._addresses()[coordinator]
-        protocol, members, offsets = "", [], {}
+        protocol = ""
+        members: list[MemberView] = []
+        offsets: dict[Place, int] = {}
         if kind == "classic":
-            state, protocol, members = _describe_classic(address, name)
+            state, protocol, members = groups.describe_classic(address, name)
         elif kind == "consumer":
-            state, protocol, members = _describe_consumer(address, name)
+            state, protocol, members = groups.describe_consumer(address, name)
         if kind in ("classic", "consumer"):
             offsets = self.committed(name, coordinator)
         assigned = [(t, p) for m in members for t, ps in m.assignment.items() for p in ps]
@@ -289,95 +271,21 @@ class Survey:
                 reachable[broker],
                 ListTransactionsRequest(state_filters=states, producer_id_filters=[]),
             )
-            _accept(answer.error_code)
+            accept(answer.error_code)
             found += [one.transactional_id for one in answer.transaction_states]
         return found
 
     def committed(self, group: str, coordinator: int) -> dict[Place, int]:
+        """The offset that the group has committed for each partition, where there is one."""
         kind = OffsetFetchRequest.OffsetFetchRequestGroup
         request = OffsetFetchRequest(
             groups=[kind(group_id=group, topics=None)], require_stable=False
         )
         (answer,) = wire.ask(self._addresses()[coordinator], request).groups
-        _accept(answer.error_code)
+        accept(answer.error_code)
         return {
             (topic.name, p.partition_index): p.committed_offset
             for topic in answer.topics
             for p in topic.partitions
             if p.committed_offset >= 0
         }
-
-    def ask_metadata(self, topics: list[str] | None) -> Any:
-        return self._first(lambda address: wire.metadata(address, topics))
-
-    def _any(self, request: Any) -> Any:
-        return self._first(lambda address: wire.ask(address, request))
-
-    def _first(self, question: Callable[[str], T]) -> T:
-        """The answer of the first broker that gives one."""
-        refusal: Exception = NotYet("no broker is running")
-        for address in self._addresses().values():
-            try:
-                return question(address)
-            except UNSETTLED as error:
-                refusal = error
-        raise refusal
-
-    def _settled(self, what: str, read: Callable[[], T]) -> T:
-        """`read`, again and again while the cluster is not settled."""
-        (answer,) = wait_until(
-            lambda: (read(),), timeout=self._timeout, what=what, not_yet=UNSETTLED
-        )
-        return answer
-
-
-def _accept(code: int, message: str | None = None) -> None:
-    """An error of the protocol: one that may pass is asked again, another is said."""
-    error = for_code(code)
-    if error is NoError:
-        return
-    text = message or getattr(error, "description", "") or error.__name__
-    if getattr(error, "retriable", False):
-        raise NotYet(f"{error.__name__}: {text}")
-    raise CourseError(f"The broker refused: {error.__name__}.", text)
-
-
-def _describe_classic(address: str, name: str) -> tuple[str, str, list[MemberView]]:
-    answer = wire.ask(address, DescribeGroupsRequest(groups=[name]))
-    (group,) = answer.groups
-    _accept(group.error_code)
-    members = []
-    for member in group.members:
-        assignment: dict[str, list[int]] = {}
-        if member.member_assignment:
-            decoded = ConsumerProtocolAssignment.decode(member.member_assignment)
-            assignment = {t: sorted(ps) for t, ps in decoded.assigned_partitions}
-        members.append(
-            MemberView(member.member_id, member.client_id, member.group_instance_id, assignment)
-        )
-    return _upper(group.group_state), group.protocol_data, _sorted(members)
-
-
-def _describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberView]]:
-    request = ConsumerGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
-    (group,) = wire.ask(address, request).groups
-    _accept(group.error_code, group.error_message)
-    members = [
-        MemberView(
-            member.member_id,
-            member.client_id,
-            member.instance_id,
-            {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
-        )
-        for member in group.members
-    ]
-    return _upper(group.group_state), group.assignor_name, _sorted(members)
-
-
-def _sorted(members: list[MemberView]) -> list[MemberView]:
-    return sorted(members, key=lambda member: (member.client, member.id))
-
-
-def _upper(state: str) -> str:
-    """`PreparingRebalance` -> `PREPARING_REBALANCE`."""
-    return "".join(f"_{c}" if c.isupper() and place else c for place, c in enumerate(state)).upper()

@@ -42,7 +42,9 @@ class Configs(dict[str, ConfigValue]):
         return tables.html(self._rest(), *self._table())
 
     def _table(self) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-        rows = [(name, c.value, c.source) for name, c in sorted(self.chosen.items())]
+        rows: list[tuple[object, ...]] = [
+            (name, c.value, c.source) for name, c in sorted(self.chosen.items())
+        ]
         return ("setting", "value", "source"), rows
 
     def _rest(self) -> str:
@@ -76,6 +78,8 @@ class PartitionView:
 
 @dataclass(frozen=True)
 class TopicView:
+    """A topic as it was asked for; `id` is new where a topic of this name was made again."""
+
     name: str
     id: str
     partitions: list[PartitionView]
@@ -127,6 +131,8 @@ class TopicView:
 
 @dataclass(frozen=True)
 class MemberView:
+    """`instance` is the static id, None without one; `assignment` is topic -> partitions."""
+
     id: str
     client: str
     instance: str | None
@@ -156,6 +162,7 @@ class GroupView:
 
     @property
     def total_lag(self) -> int:
+        """The sum over those partitions of which it is known."""
         return sum(lag or 0 for lag in self.lag.values())
 
     def __repr__(self) -> str:
@@ -223,7 +230,7 @@ class QuorumView:
         )
 
     def _table(self) -> tuple[Sequence[str], list[tuple[object, ...]]]:
-        rows = [
+        rows: list[tuple[object, ...]] = [
             (replica.node, role, replica.log_end_offset, replica.lag)
             for role, replicas in (("voter", self.voters), ("observer", self.observers))
             for replica in replicas

@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -113,7 +114,7 @@ def ask(address: str, request: Any, timeout: float = 2) -> Any:
         return connection.ask(request)
 
 
-def metadata(address: str, topics: list[str] | None = (), timeout: float = 2) -> Any:
+def metadata(address: str, topics: Sequence[str] | None = (), timeout: float = 2) -> Any:
     """What one broker knows of the living brokers and of topics (None: of all)."""
     wanted = (
         None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql import DataFrame as SparkFrame
 
-    Frame = SparkFrame | pd.DataFrame
+    Frame: TypeAlias = SparkFrame | pd.DataFrame
 
-Moment = float | datetime | pd.Timestamp
+Moment: TypeAlias = float | datetime | pd.Timestamp
 
 SINCE_FIRST = "seconds since the first {}"
 MARK = "#444444"
@@ -60,7 +60,7 @@ def counted_over_time(
         from pyspark.sql import functions as F
 
         rows = frame.withColumn("span", _epoch_column(frame, time))
-        low, high = rows.agg(F.min("span"), F.max("span")).first()
+        ((low, high),) = rows.agg(F.min("span"), F.max("span")).collect()
     if low is None or math.isnan(low):
         columns = ["span", "records"] if by is None else ["span", "records", by]
         return np.array([0.0, 1.0]), pd.DataFrame(columns=columns, dtype=float), 0.0
@@ -177,4 +177,5 @@ def nothing(ax: Axes) -> Axes:
 
 
 def thousands(axis: Axis) -> None:
+    """Write the axis's numbers with commas."""
     axis.set_major_formatter("{x:,.10g}")

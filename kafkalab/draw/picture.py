@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 
 class Picture:
@@ -45,7 +46,9 @@ def show(ax: Axes, text: str) -> Picture:
 
     if not text.strip():
         raise ValueError("A picture needs a text for those who cannot see it.")
-    figure = ax.figure
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise ValueError("The axes have been taken out of their figure.")
     for each in figure.axes:
         _fold_title(figure, each)
     drawing = io.BytesIO()
@@ -57,7 +60,9 @@ def show(ax: Axes, text: str) -> Picture:
 
 def _fold_title(figure: Figure, ax: Axes) -> None:
     """Break a title that is wider than the figure, where it would be cut."""
-    title = next((t for t in (ax._left_title, ax.title, ax._right_title) if t.get_text()), None)
+    names = ("_left_title", "title", "_right_title")  # the one that is used, whichever it is
+    titles: list[Text] = [getattr(ax, name) for name in names]
+    title = next((text for text in titles if text.get_text()), None)
     if title is None:
         return
     figure.draw_without_rendering()

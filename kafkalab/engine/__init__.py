@@ -36,6 +36,16 @@ class ToolResult:
         return self.stdout if self.returncode == 0 else self.stdout + self.stderr
 
 
+class NetworkOfNodes(Protocol):
+    """A network in which the nodes reach each other and no gateway stands."""
+
+    def disconnect(self, service: str) -> None:
+        """Take a service off the network of the nodes; clients still reach it."""
+
+    def connect(self, service: str) -> None:
+        """Undo `disconnect`; nothing happens where there is nothing to undo."""
+
+
 class Engine(Protocol):
     """Constructed as `(description, slot, settings, behind_gateway)`.
 
@@ -69,14 +79,9 @@ class Engine(Protocol):
     def resume(self, service: str) -> None:
         """Undo `pause`."""
 
-    def disconnect(self, service: str) -> None:
-        """Take a service off the network of the nodes; clients still reach it.
-
-        For engines whose `routes` do not lead the traffic of the nodes through a gateway.
-        """
-
-    def connect(self, service: str) -> None:
-        """Undo `disconnect`."""
+    @property
+    def network_of_nodes(self) -> NetworkOfNodes | None:
+        """None where `routes` leads the traffic between the nodes through a gateway too."""
 
     def wipe(self, service: str) -> None:
         """Forget the disk of a service that is down."""
@@ -123,6 +128,7 @@ def build(
     settings: dict[str, str] | None = None,
     behind_gateway: bool = False,
 ) -> Engine:
+    """The engine of this name; a CourseError where it cannot run what is described."""
     module, kind = ENGINES[name]
     made = getattr(importlib.import_module(module), kind)
     return made(description, slot, settings or {}, behind_gateway)

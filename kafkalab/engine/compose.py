@@ -41,6 +41,8 @@ class Volume:
 
 @dataclass(frozen=True)
 class Health:
+    """How Compose looks whether a service is well; times are seconds."""
+
     command: tuple[str, ...]
     interval: float
     timeout: float
@@ -49,6 +51,8 @@ class Health:
 
 @dataclass(frozen=True)
 class Service:
+    """A service of the file, its variables filled in for one slot."""
+
     name: str
     image: str
     command: tuple[str, ...]
@@ -70,6 +74,7 @@ class Service:
 
     @property
     def roles(self) -> frozenset[str]:
+        """`broker`, `controller` or both, as in KAFKA_PROCESS_ROLES."""
         roles = self.environment.get("KAFKA_PROCESS_ROLES", "")
         return frozenset(role.strip() for role in roles.split(",") if role.strip())
 
@@ -98,6 +103,7 @@ class Description:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def service(self, name: str) -> Service:
+        """By its name; a CourseError where the profile has none of this name."""
         for service in self.services:
             if service.name == name:
                 return service
@@ -108,6 +114,7 @@ class Description:
 
     @property
     def kafka(self) -> tuple[Service, ...]:
+        """Those that run Kafka, as a broker or a controller."""
         return tuple(service for service in self.services if service.is_kafka)
 
     @property
@@ -117,6 +124,7 @@ class Description:
 
     @property
     def controllers(self) -> dict[int, Service]:
+        """Those with the role `controller`, which may be brokers too."""
         return {service.node: service for service in self.kafka if "controller" in service.roles}
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 from python_on_whales import DockerClient
 
 from kafkalab import places
-from kafkalab.engine import ToolResult, docker_files, tools
+from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, tools
 from kafkalab.engine.compose import Service, setting_variable
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
@@ -117,6 +117,10 @@ class DockerEngine(Services):
     def resume(self, service: str) -> None:
         self._docker.run("unpause", self._running(service))
 
+    @property
+    def network_of_nodes(self) -> NetworkOfNodes:
+        return self
+
     def disconnect(self, service: str) -> None:
         container, network = self._running(service), f"{self.slot.project}_default"
         if network in self._networks(container):
@@ -194,6 +198,7 @@ class DockerEngine(Services):
             # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
             # container that stands still; each does what the other cannot.
             above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
+            source: tuple[str | Path, ...]
             if state == "running":
                 source = ("exec", container, "tar", "-C", above, "-cf", "-", name)
             else:

@@ -99,6 +99,7 @@ def reading(command: Sequence[str], timeout: float) -> Iterator[io.BufferedReade
     deadline = threading.Timer(timeout, process.kill)
     deadline.start()
     try:
+        assert isinstance(process.stdout, io.BufferedReader)  # the end of a pipe
         yield process.stdout
     finally:
         deadline.cancel()

@@ -92,4 +92,5 @@ def _end_calls(folder: Path) -> list[str]:
 
 
 def filters(folder: Path, *more: str) -> list[str]:
+    """Arguments for `docker … ls`: what carries the label of this slot, and more labels."""
     return [f"--filter=label={label}" for label in (f"{LABEL}={folder}", *more)]

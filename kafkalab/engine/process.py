@@ -21,6 +21,7 @@ from kafkalab.engine import properties as property_files
 from kafkalab.engine.compose import Service
 from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
+from kafkalab.files import write_whole
 from kafkalab.gateway.routes import Route
 from kafkalab.wait import WaitTimeout, wait_until
 
@@ -31,6 +32,7 @@ class ProcessEngine(Services):
     """See `kafkalab.engine.Engine`."""
 
     name = "process"
+    network_of_nodes = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,9 +91,8 @@ class ProcessEngine(Services):
         self._children[child.pid] = child
         with contextlib.suppress(psutil.NoSuchProcess):
             created = psutil.Process(child.pid).create_time()
-            unfinished = folder / "process.part"  # others may look for it at this moment
-            unfinished.write_text(json.dumps([child.pid, created]))
-            unfinished.replace(folder / "process.json")
+            # Others may look for it at this moment.
+            write_whole(folder / "process.json", json.dumps([child.pid, created]))
 
     def stop(self, service: str, timeout: float = 30) -> None:
         process = self._running(service)

@@ -21,6 +21,7 @@ import psutil
 
 from kafkalab import places
 from kafkalab.errors import CourseError
+from kafkalab.files import write_whole
 
 SLOTS = 100
 PER_SLOT = 100
@@ -51,7 +52,7 @@ class Slot:
         `published` names the port variables of the profile with their defaults. `clean` ends what
         a dead owner left in a slot's folder; the folder itself is removed here.
         """
-        notes = []
+        notes: list[str] = []
         for number in range(SLOTS):
             lock = _lock(_lock_file(number))
             if lock is None:
@@ -115,9 +116,7 @@ class Slot:
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Leave a record that `status`, `attach` and the clean-up of a dead owner read."""
         text = json.dumps({"slot": self.number, "folder": str(self.folder), **facts}, indent=1)
-        unfinished = self.record.with_suffix(".part")
-        unfinished.write_text(text)
-        unfinished.replace(self.record)
+        write_whole(self.record, text)
 
     def release(self) -> None:
         """Remove the folder and let others have the slot. Safe to call twice."""

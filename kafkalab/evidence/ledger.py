@@ -6,7 +6,7 @@
     ledger.read_back(cluster, "rides")
     ledger.verdict()
 
-The words of the verdict are defined in kafkalab/verdict.py.
+The words of the verdict are defined in kafkalab/evidence/verdict.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafkalab import clients, quick
 from kafkalab.errors import CourseError
@@ -83,7 +83,7 @@ class Ledger:
         future.add_errback(failed)
         return future
 
-    def _answer(self, place: int, **answer: object) -> None:
+    def _answer(self, place: int, **answer: Any) -> None:
         with self._answered:
             self._sendings[place] = replace(self._sendings[place], **answer)
             self._unresolved -= 1
@@ -137,7 +137,7 @@ class Ledger:
             **quick.consumer,
         ) as consumer:
             partitions = wait_until(
-                lambda: consumer.partitions_for_topic(topic),
+                lambda: consumer.partitions_for_topic(topic) or None,
                 timeout=timeout,
                 what=f"the partitions of topic {topic}",
             )
@@ -173,7 +173,7 @@ class Ledger:
         return judge(sendings, log, reads, readers)
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """One row per send, for Spark; see kafkalab/frames.py for the columns."""
+        """One row per send, for Spark; see kafkalab/evidence/frames.py for the columns."""
         from kafkalab.evidence import frames
 
         return frames.sendings(spark, *self._snapshot(), read_back=set(self._log))

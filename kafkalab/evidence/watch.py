@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from kafkalab.cluster import wire
-from kafkalab.cluster.survey import UNSETTLED
+from kafkalab.cluster.asking import UNSETTLED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

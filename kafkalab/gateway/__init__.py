@@ -4,7 +4,7 @@ network that fails on order.
 `Cluster.start(…, gateway=True)` puts it there. A client connects to the address that the broker
 advertises, which is the gateway's; the gateway hands whole frames on to the broker and back.
 
-What it costs a kafka-python client, by `python -m benchmarks.gateway` on two cores (medians of
+What it costs a kafka-python client, by `./course bench gateway` on two cores (medians of
 three rounds, gateway / direct): 1.05 of the records/s when producing, 1.01 when consuming, 0.98 of
 the milliseconds of a `send().get()`. With `--busy`, where the client's own process computes all
 the time: 1.12, 0.93 and 1.16. So the hop costs less than such a measurement varies by.
@@ -190,7 +190,7 @@ class Gateway:
     def wait_for_request(self, api: str, *, client_id: str, timeout: float = 10) -> None:
         """Until such a request has come since `clear`, whatever becomes of it."""
         wait_until(
-            lambda: self.frames(api, client_id=client_id),
+            lambda: len(self.frames(api, client_id=client_id)) > 0,
             timeout=timeout,
             what=f"a {api} request of {client_id}",
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kafkalab.gateway.framing import Splitter
 
 if TYPE_CHECKING:
-    from kafkalab.gateway.connection import Connection
+    from kafkalab.gateway.passage import Passage
 
 # So many bytes may wait in a lane before its sender is made to wait.
 ROOM = 4_000_000
@@ -28,7 +28,7 @@ RESET = struct.pack("ii", 1, 0)
 class End(asyncio.Protocol):
     """One end: what comes from it is cut into frames; what goes to it waits in a lane."""
 
-    def __init__(self, received: Callable[[bytes], None], connection: Connection) -> None:
+    def __init__(self, received: Callable[[bytes], None], connection: Passage) -> None:
         self._received = received
         self._connection = connection
         self._loop = asyncio.get_running_loop()
@@ -88,9 +88,10 @@ class End(asyncio.Protocol):
     # --- What asyncio tells --------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport  # type: ignore[assignment]
+        assert isinstance(transport, asyncio.Transport)  # of a connection by TCP
+        self.transport = transport
         if self._holds:
-            self.transport.pause_reading()
+            transport.pause_reading()
         self._deliver()
 
     def data_received(self, data: bytes) -> None:
@@ -98,7 +99,7 @@ class End(asyncio.Protocol):
         if self.splitter.opaque:
             self.other.splitter.opaque = True
         for frame in frames:
-            if self.transport.is_closing():
+            if self.transport is None or self.transport.is_closing():
                 return
             self._received(frame)
 

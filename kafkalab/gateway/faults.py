@@ -40,9 +40,11 @@ class Rule:
         return self.apis is None and self.client_id is None
 
     def concerns(self, route: Route) -> bool:
+        """Whether this rule is about such a connection."""
         return self.between == route.between and self.broker in (None, route.node)
 
     def fits(self, route: Route, request: Request) -> bool:
+        """Whether this rule is about such a request."""
         return (
             self.concerns(route)
             and self.client_id in (None, request.client_id)

@@ -133,6 +133,7 @@ def first_string(frame: bytes, place: int, flexible: bool) -> tuple[str | None, 
 
 
 def string(frame: bytes, place: int, flexible: bool = False) -> tuple[str | None, int]:
+    """A text and the place behind it; `flexible` is how KIP-482 writes it."""
     if flexible:
         size, place = varint(frame, place)
         return (None, place) if size == 0 else _text(frame, place, size - 1)
@@ -147,6 +148,7 @@ def _text(frame: bytes, place: int, size: int) -> tuple[str, int]:
 
 
 def varint(frame: bytes, place: int) -> tuple[int, int]:
+    """An unsigned number of 7 bits a byte, and the place behind it."""
     value = shift = 0
     while shift < 35:
         byte = frame[place]

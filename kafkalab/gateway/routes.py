@@ -25,6 +25,7 @@ class Route:
 
 
 def write(folder: Path, routes: Iterable[Route]) -> None:
+    """Where the gateway and those who attach find them."""
     (folder / FILE).write_text(json.dumps([asdict(route) for route in routes], indent=1))
 
 

@@ -55,12 +55,9 @@ class Frame:
     def of(cls, line: list[Any]) -> Frame:
         """From a line of the gateway's process."""
         *fields, batches = line
-        return cls(
-            *fields[:5],
-            _names().get(fields[4], f"API {fields[4]}"),
-            *fields[5:],
-            tuple(SentBatch(*batch) for batch in batches),
-        )
+        fields.insert(5, _names().get(fields[4], f"API {fields[4]}"))
+        fields.append(tuple(SentBatch(*batch) for batch in batches))
+        return cls(*fields)
 
     @property
     def ms(self) -> float | None:

@@ -23,10 +23,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from kafkalab.gateway.connection import Connection, Exchange
 from kafkalab.gateway.faults import CUT, Faults, Rule
 from kafkalab.gateway.framing import LENGTH
 from kafkalab.gateway.orders import DONE, SOCKET
+from kafkalab.gateway.passage import Exchange, Passage
 from kafkalab.gateway.routes import CLIENTS, NODES, Route, read
 
 # The oldest records go first; one takes some 500 bytes.
@@ -63,11 +63,13 @@ class Relay:
 
 
 class Server:
+    """All listeners of one gateway, its rules, and what passed."""
+
     def __init__(self, routes: Iterable[Route]) -> None:
         self.faults = Faults()
-        self.connections: set[Connection] = set()
+        self.connections: set[Passage] = set()
         # Connections on which the client waits for what will not come.
-        self.muted: set[Connection] = set()
+        self.muted: set[Passage] = set()
         self._relays = [Relay(self, route) for route in routes]
         self._numbers = count(1)
         self._records: deque[tuple[Route, int | None, Exchange]] = deque(maxlen=RECORDS)
@@ -80,8 +82,8 @@ class Server:
         os.umask(before)
         await orders.serve_forever()
 
-    def connect(self, route: Route) -> Connection:
-        connection = Connection(self, route, next(self._numbers))
+    def connect(self, route: Route) -> Passage:
+        connection = Passage(self, route, next(self._numbers))
         self.connections.add(connection)
         return connection
 
@@ -174,7 +176,7 @@ class Server:
         for relay in self._relays:
             await relay.set(self.faults.closed(relay.route))
 
-    async def _end(self, connections: Iterable[Connection]) -> None:
+    async def _end(self, connections: Iterable[Passage]) -> None:
         ending = list(connections)
         for connection in ending:
             connection.end(reset=True)

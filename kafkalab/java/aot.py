@@ -203,7 +203,9 @@ def _pyspark_jars() -> list[Path]:
     import importlib.util
 
     spec = importlib.util.find_spec("pyspark")
-    return sorted((Path(spec.origin).parent / "jars").glob("*.jar")) if spec else []
+    if spec is None or spec.origin is None:
+        return []
+    return sorted((Path(spec.origin).parent / "jars").glob("*.jar"))
 
 
 def _stat(files: Iterable[Path]) -> list[tuple[str, int, int]]:

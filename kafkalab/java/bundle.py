@@ -7,6 +7,7 @@ it whole or not at all: every file that jars.json names must be there with its S
 import contextlib
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from kafkalab import places
@@ -51,7 +52,7 @@ def read(path: Path) -> int:
 
 
 @contextlib.contextmanager
-def _opened(path: Path):
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     again = "Make the bundle again where there is a network: ./course setup --export FILE"
     try:
         with zipfile.ZipFile(path) as bundle:

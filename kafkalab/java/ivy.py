@@ -58,7 +58,8 @@ class Artifact:
     @classmethod
     def parse(cls, coordinate: str) -> "Artifact":
         text, _, kind = coordinate.partition("@")
-        return cls(*text.split(":"), type=kind or "jar")
+        group, name, version, classifier = f"{text}:".split(":")[:4]
+        return cls(group, name, version, classifier, kind or "jar")
 
     def __str__(self) -> str:
         text = ":".join(part for part in (self.group, self.name, self.version) if part)
@@ -67,6 +68,7 @@ class Artifact:
 
     @property
     def file_name(self) -> str:
+        """As Maven's registries name it."""
         suffix = f"-{self.classifier}" if self.classifier else ""
         return f"{self.name}-{self.version}{suffix}.{self.type}"
 
@@ -89,7 +91,7 @@ def fetch(
     found, log = work / "found.txt", work / "ivy.log"
     found.unlink(missing_ok=True)
     (work / "ivy.xml").write_text(_module(artifacts, transitive), "utf-8")
-    command = [java().executable, *_network_flags(work), "-XX:+UseSerialGC"]
+    command: list[str | Path] = [java().executable, *_network_flags(work), "-XX:+UseSerialGC"]
     command += ["-XX:TieredStopAtLevel=1", "-Xmx256m", "-jar", _ivy()]
     command += ["-ivy", work / "ivy.xml", "-cache", work / "ivy", "-cachepath", found]
     if settings := os.environ.get("KAFKALAB_IVY_SETTINGS"):
@@ -229,8 +231,8 @@ def _reason(log: Path) -> CourseError:
             "A network that inspects its traffic has a certificate authority of its own.",
             "Let SSL_CERT_FILE name a file with that authority. Then: ./course setup",
         )
-    signs = ("UnknownHost", "ConnectException", "refused", "timed out", "Timeout", "NoRouteToHost")
-    signs += ("access error", "NoHttpResponse", "unreachable", "Connection reset", "EOFException")
+    signs = ["UnknownHost", "ConnectException", "refused", "timed out", "Timeout", "NoRouteToHost"]
+    signs += ["access error", "NoHttpResponse", "unreachable", "Connection reset", "EOFException"]
     if any(sign in text for sign in signs):
         return NoNetwork(
             "The registry of Java packages cannot be reached.",

@@ -37,6 +37,8 @@ class DamagedJar(CourseError):
 
 @dataclass(frozen=True)
 class Jar:
+    """A file of the lock: `size` in bytes, `sha256` in hexadecimal digits."""
+
     artifact: ivy.Artifact
     sha256: str
     size: int

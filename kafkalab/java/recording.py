@@ -47,6 +47,7 @@ def spark() -> list[str]:
         session = spark_session("training")
         _analyse(session, read_topic(session, cluster, TOPIC))
         _stream(session, cluster.address)
+        assert session._jvm is not None  # it runs
         class_path = session._jvm.java.lang.System.getProperty("java.class.path")
         session.stop()
     return [*MODULES, "-cp", class_path]

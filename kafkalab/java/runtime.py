@@ -19,13 +19,16 @@ OLDEST = 17  # what a Kafka 4 broker needs
 
 @dataclass(frozen=True)
 class Java:
+    """The runtime in use; `version` as it says itself, such as 25.0.2."""
+
     home: Path
     executable: Path
     version: str
 
     @property
     def major(self) -> int:
-        return int(re.match(r"\d+", self.version)[0])
+        """25 of 25.0.2."""
+        return int(re.split(r"\D", self.version, maxsplit=1)[0])
 
 
 def java() -> Java:

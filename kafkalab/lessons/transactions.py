@@ -92,7 +92,7 @@ def _boxes(
     ax.set(xlim=(longest[0].base_offset - 0.1, end + 0.1), ylim=(-0.5, 0.9))
     offsets = range(longest[0].base_offset, end)
     every = -(-len(offsets) // 25)
-    ax.set_xticks([offset + 0.5 for offset in offsets[::every]], offsets[::every])
+    ax.set_xticks([o + 0.5 for o in offsets[::every]], [str(o) for o in offsets[::every]])
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
     return used
@@ -113,4 +113,4 @@ def _fate(batch: Batch, later: Sequence[Batch]) -> str:
     if not batch.transactional:
         return "no transaction"
     ends = (b.marker for b in later if b.control and b.producer_id == batch.producer_id)
-    return {"commit": "committed", "abort": "aborted"}.get(next(ends, None), "open")
+    return {"commit": "committed", "abort": "aborted"}.get(next(ends, None) or "", "open")

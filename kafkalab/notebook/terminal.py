@@ -94,6 +94,7 @@ class Terminal:
 
     @property
     def running(self) -> bool:
+        """Whether the program has not ended yet."""
         return self._process.poll() is None
 
     def type(self, text: str) -> None:

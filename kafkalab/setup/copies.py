@@ -49,8 +49,9 @@ def refresh(source: Path, target: Path) -> Refreshed:
     target.mkdir(parents=True, exist_ok=True)
     notes = _notes(target / NOTES)
     # First, so that no fresh copy takes the place that a learner's own is to move to.
-    done = Refreshed(carried=older_copies.carry(target, notes, digest))
-    for relative in offered(source):
+    paths = list(offered(source))
+    done = Refreshed(carried=older_copies.carry(target, paths, notes, digest))
+    for relative in paths:
         _refresh(source / relative, target / relative, relative, notes, done)
     _keep_notes(target, notes)
     return done
@@ -61,13 +62,14 @@ def reset(source: Path, target: Path, name: str) -> Reset:
 
     `name`: the number of a lesson (03), lab03, or the whole name of either. CourseError for others.
     """
-    page = _page(source, name)
+    paths = list(offered(source))
+    page = _page(paths, name)
     target.mkdir(parents=True, exist_ok=True)
     notes = _notes(target / NOTES)
-    carried = older_copies.carry(target, notes, digest)
+    carried = older_copies.carry(target, paths, notes, digest)
     # A lab has a folder of its own, and the programs in it are renewed with the page.
     is_lab = page.parts[0] == "labs"
-    mine = [path for path in offered(source) if is_lab and page.parent in path.parents] or [page]
+    mine = [path for path in paths if is_lab and page.parent in path.parents] or [page]
     differing = [path for path in mine if _differs(source / path, target / path)]
     aside = _new_folder(target / OLDER, page.stem) if differing else None
     for path in mine:
@@ -162,8 +164,8 @@ def _all_beside(copy: Path) -> list[Path]:
     return [path for path in sorted(copy.parent.glob("*")) if name.fullmatch(path.name)]
 
 
-def _page(source: Path, name: str) -> Path:
-    pages = [path for path in offered(source) if path.suffix == ".ipynb"]
+def _page(paths: list[Path], name: str) -> Path:
+    pages = [path for path in paths if path.suffix == ".ipynb"]
     for page in pages:
         number = page.stem.partition("_")[0]
         # Lab 03 is also known as its folder, 03_stock_producer, and both as 3 for short.

@@ -1,6 +1,6 @@
-"""What a machine lacks for this course: one finding for each thing looked at.
+"""What a machine lacks for this course: one diagnosis for each thing looked at.
 
-Each check looks at one thing and answers with one finding; none changes anything. The symptoms
+Each check looks at one thing and answers with one diagnosis; none changes anything. The symptoms
 come from what learners report: a port that is taken, a kernel with another Python, an old client,
 a Docker engine without Compose v2.
 """
@@ -38,7 +38,7 @@ OLDEST_PYTHON = (3, 11)
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """`bad` keeps lessons from running, `note` may matter, `good` is as it should be."""
 
     subject: str
@@ -48,38 +48,41 @@ class Finding:
     mend: str = ""
 
 
-def examine(checks: list[Callable[[], Finding]] | None = None) -> Iterator[Finding]:
-    """Every finding, one after the other. A check that fails itself becomes a bad finding."""
+def examine(checks: list[Callable[[], Diagnosis]] | None = None) -> Iterator[Diagnosis]:
+    """Every diagnosis, one after the other. A check that fails itself becomes a bad one."""
     for check in CHECKS if checks is None else checks:
         subject = check.__name__.replace("_", " ")
         try:
             yield check()
         except CourseError as error:
-            yield Finding(subject, "bad", error.what, error.why, error.mend)
+            yield Diagnosis(subject, "bad", error.what, error.why, error.mend)
         except (OSError, psutil.Error) as error:
-            yield Finding(subject, "note", f"could not be looked at: {error}")
+            yield Diagnosis(subject, "note", f"could not be looked at: {error}")
 
 
-def python() -> Finding:
+def python() -> Diagnosis:
+    """Whether this Python is new enough."""
     version = platform.python_version()
     if sys.version_info < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
-        return Finding(
+        return Diagnosis(
             "python",
             "bad",
             f"Python {version}",
             f"The course needs {oldest} or newer.",
             f"Install Python {oldest}, remove the folder .venv, then: ./course setup",
         )
-    return Finding("python", "good", f"{version} at {sys.executable}")
+    return Diagnosis("python", "good", f"{version} at {sys.executable}")
 
 
-def java_runtime() -> Finding:
+def java_runtime() -> Diagnosis:
+    """Whether there is a Java; a CourseError where not."""
     found = runtime.java()
-    return Finding("java", "good", f"{found.version} at {found.home}")
+    return Diagnosis("java", "good", f"{found.version} at {found.home}")
 
 
-def java_packages() -> Finding:
+def java_packages() -> Diagnosis:
+    """Whether all files of the Java packages are there, by their sizes."""
     missing = {}
     for name in jars.names():
         wanted = jars.locked(name)
@@ -94,7 +97,7 @@ def java_packages() -> Finding:
             missing[name] = f"{len(absent)} of {len(wanted)}"
     if missing:
         listed = ", ".join(f"{count} files of {name}" for name, count in missing.items())
-        return Finding(
+        return Diagnosis(
             "java packages",
             "note",
             f"{listed} not fetched yet, or damaged",
@@ -102,14 +105,15 @@ def java_packages() -> Finding:
             "Fetch them now: ./course setup",
         )
     size = sum(jar.size for name in jars.names() for jar in jars.locked(name))
-    return Finding("java packages", "good", f"complete, {size / 1e6:.0f} MB at {places.cache()}")
+    return Diagnosis("java packages", "good", f"complete, {size / 1e6:.0f} MB at {places.cache()}")
 
 
-def client() -> Finding:
+def client() -> Diagnosis:
+    """Whether kafka-python is of the version that the lessons are written for."""
     try:
         version = importlib.metadata.version("kafka-python")
     except importlib.metadata.PackageNotFoundError:
-        return Finding(
+        return Diagnosis(
             "kafka-python",
             "bad",
             "not installed for this Python",
@@ -117,90 +121,94 @@ def client() -> Finding:
             "Install the course's packages: ./course setup",
         )
     if not version.startswith(KAFKA_PYTHON + "."):
-        return Finding(
+        return Diagnosis(
             "kafka-python",
             "bad",
             version,
             f"The lessons are written for {KAFKA_PYTHON}; others differ in names and defaults.",
             "Install the course's packages again: ./course setup",
         )
-    return Finding("kafka-python", "good", version)
+    return Diagnosis("kafka-python", "good", version)
 
 
-def kernel() -> Finding:
+def kernel() -> Diagnosis:
     """Whether the kernel that JupyterLab offers as `python3` is this Python."""
     found = kernels.kernel()
     if not found.is_ours:
-        return Finding(
+        return Diagnosis(
             "kernel",
             "bad",
             f"notebooks would run with {found.program}",
             f"The course's packages are installed for {sys.executable}.",
             "Start JupyterLab with ./course lab, or choose the course's kernel in its menu.",
         )
-    return Finding("kernel", "good", f"python3 is {sys.executable}")
+    return Diagnosis("kernel", "good", f"python3 is {sys.executable}")
 
 
-def ports() -> Finding:
-    taken = []
+def ports() -> Diagnosis:
+    """Whether the ports of docker-compose.yml are free."""
+    taken: dict[int, str] = {}
     for profile in compose.profiles():
         for port in compose.published(profile).values():
-            if not slot.is_free(port) and port not in [number for number, _ in taken]:
-                taken.append((port, slot.describe_holder(port)))
+            if port not in taken and not slot.is_free(port):
+                taken[port] = slot.describe_holder(port)
     if not taken:
-        return Finding("ports", "good", "the usual ports are free")
-    return Finding(
+        return Diagnosis("ports", "good", "the usual ports are free")
+    return Diagnosis(
         "ports",
         "note",
-        "; ".join(text for _, text in taken),
+        "; ".join(taken.values()),
         "Clusters take other ports then. A cluster started by hand with Docker Compose cannot.",
         "If it is a cluster of this course: ./course status, then ./course down --all",
     )
 
 
-def memory() -> Finding:
+def memory() -> Diagnosis:
+    """Whether a lesson with three brokers and Spark fits."""
     free, total = psutil.virtual_memory().available, psutil.virtual_memory().total
     seen = f"{free / GIB:.1f} GiB free of {total / GIB:.1f} GiB"
     if free < MEMORY:
-        return Finding(
+        return Diagnosis(
             "memory",
             "bad",
             seen,
             f"A lesson with three brokers and Spark wants {MEMORY / GIB:.0f} GiB.",
             "Close other programs; end clusters of this course: ./course down --all",
         )
-    return Finding("memory", "good", seen)
+    return Diagnosis("memory", "good", seen)
 
 
-def disk() -> Finding:
+def disk() -> Diagnosis:
+    """Whether packages and logs fit, on the fuller of two disks."""
     free = {folder: shutil.disk_usage(folder).free for folder in (places.cache(), places.state())}
     folder, least = min(free.items(), key=lambda item: item[1])
     seen = f"{least / GIB:.1f} GiB free at {folder}"
     if least < DISK:
-        return Finding(
+        return Diagnosis(
             "disk",
             "bad",
             seen,
             f"The course's packages and a lesson's logs want {DISK / GIB:.0f} GiB.",
             "Make room, or let KAFKALAB_CACHE and KAFKALAB_STATE name folders on another disk.",
         )
-    return Finding("disk", "good", seen)
+    return Diagnosis("disk", "good", seen)
 
 
-def cores() -> Finding:
+def cores() -> Diagnosis:
+    """Whether there are two."""
     count = os.cpu_count() or 1
     if count < 2:
-        return Finding("cores", "note", f"{count} core", "Lessons run, but take much longer.")
-    return Finding("cores", "good", f"{count} cores")
+        return Diagnosis("cores", "note", f"{count} core", "Lessons run, but take much longer.")
+    return Diagnosis("cores", "good", f"{count} cores")
 
 
-def docker() -> Finding:
+def docker() -> Diagnosis:
     """Docker is optional, so nothing about it is ever bad."""
     if shutil.which("docker") is None:
-        return Finding("docker", "good", "not installed; the course does not need it")
+        return Diagnosis("docker", "good", "not installed; the course does not need it")
     engine = _docker("version", "--format", "{{.Server.Version}} {{.Server.Arch}}")
     if engine.returncode:
-        return Finding(
+        return Diagnosis(
             "docker",
             "note",
             "installed, but no engine answers",
@@ -209,31 +217,32 @@ def docker() -> Finding:
         )
     plugin = _docker("compose", "version", "--short")
     if plugin.returncode:
-        return Finding(
+        return Diagnosis(
             "docker",
             "note",
             f"engine {engine.stdout.strip()}, but no Compose v2",
             "`docker-compose` with a hyphen is version 1, which the course's file does not fit.",
             "Only --engine docker needs it. Install the Docker Compose plug-in.",
         )
-    return Finding(
+    return Diagnosis(
         "docker", "good", f"engine {engine.stdout.strip()}, Compose {plugin.stdout.strip()}"
     )
 
 
-def windows() -> Finding:
+def windows() -> Diagnosis:
+    """Whether this is Linux in Windows, and of which version."""
     release = platform.release().lower()
     if "microsoft" not in release:
-        return Finding("system", "good", f"{platform.system()} {platform.machine()}")
+        return Diagnosis("system", "good", f"{platform.system()} {platform.machine()}")
     if "wsl2" not in release and "standard" not in release:
-        return Finding(
+        return Diagnosis(
             "system",
             "bad",
             "Windows Subsystem for Linux, version 1",
             "Brokers need a real Linux kernel.",
             "In PowerShell: wsl --set-version DISTRIBUTION 2",
         )
-    return Finding(
+    return Diagnosis(
         "system",
         "note",
         "Windows Subsystem for Linux 2",
@@ -242,12 +251,13 @@ def windows() -> Finding:
     )
 
 
-def clusters() -> Finding:
+def clusters() -> Diagnosis:
+    """Whether a cluster was left behind."""
     records = slot.records()
     stale = [record for record in records if not record["held"]]
     if stale:
         numbers = ", ".join(str(record["slot"]) for record in stale)
-        return Finding(
+        return Diagnosis(
             "clusters",
             "note",
             f"left behind in slot {numbers}",
@@ -257,17 +267,18 @@ def clusters() -> Finding:
     running = [
         f"{record.get('profile', 'starting')} in slot {record['slot']}" for record in records
     ]
-    return Finding("clusters", "good", "running: " + ", ".join(running) if running else "none")
+    return Diagnosis("clusters", "good", "running: " + ", ".join(running) if running else "none")
 
 
-CHECKS: list[Callable[[], Finding]] = [
+CHECKS: list[Callable[[], Diagnosis]] = [
     python, kernel, client, java_runtime, java_packages, memory, disk, cores, windows, ports,
     clusters, docker,
 ]  # fmt: skip
 
 
-def as_json(findings: list[Finding]) -> str:
-    return json.dumps([vars(finding) for finding in findings], indent=1)
+def as_json(diagnoses: list[Diagnosis]) -> str:
+    """For a report: a list of objects with the fields of a Diagnosis."""
+    return json.dumps([vars(diagnosis) for diagnosis in diagnoses], indent=1)
 
 
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:

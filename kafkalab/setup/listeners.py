@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from kafkalab.cluster import wire
 from kafkalab.engine import slot
 from kafkalab.errors import CourseError
-from kafkalab.setup.doctor import Finding
+from kafkalab.setup.doctor import Diagnosis
 
 
-def trace(address: str) -> Iterator[Finding]:
+def trace(address: str) -> Iterator[Diagnosis]:
     """One finding for each step of a client that bootstraps from `HOST:PORT`.
 
     Ends at the first step that fails; the advertised addresses are all tried.
@@ -24,9 +24,9 @@ def trace(address: str) -> Iterator[Finding]:
     try:
         wire.answering(address)
     except CourseError as error:
-        yield Finding(f"bootstrap {address}", "bad", error.what, error.why, _mend(address, error))
+        yield Diagnosis(f"bootstrap {address}", "bad", error.what, error.why, _mend(address, error))
         return
-    yield Finding(
+    yield Diagnosis(
         f"bootstrap {address}", "good", "a broker answers and tells who is in the cluster"
     )
     for node, advertised in sorted(wire.brokers(wire.metadata(address)).items()):
@@ -34,7 +34,7 @@ def trace(address: str) -> Iterator[Finding]:
         try:
             wire.answering(advertised)
         except CourseError as error:
-            yield Finding(
+            yield Diagnosis(
                 subject,
                 "bad",
                 error.what,
@@ -44,7 +44,7 @@ def trace(address: str) -> Iterator[Finding]:
                 "client runs.",
             )
         else:
-            yield Finding(subject, "good", "answers at the address that it advertises")
+            yield Diagnosis(subject, "good", "answers at the address that it advertises")
 
 
 def _mend(address: str, error: CourseError) -> str:

@@ -10,7 +10,7 @@ the learner added. Each move is one rename, so that it may be cut off and begun 
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,10 +30,15 @@ class Carried:
     """Could not be moved, with the words of the system."""
 
 
-def carry(target: Path, notes: dict[str, str], digest: Callable[[str, bytes], str]) -> Carried:
+def carry(
+    target: Path,
+    offered: Collection[Path],
+    notes: dict[str, str],
+    digest: Callable[[str, bytes], str],
+) -> Carried:
     """Empty the places of the older layout; `notes`, what was given out last, follow the moves."""
     done = Carried()
-    for old, new in list(_both_places(target)):
+    for old, new in list(_both_places(target, offered)):
         try:
             _carry(target, old, new, notes, digest, done)
         except OSError as error:
@@ -46,16 +51,20 @@ def carry(target: Path, notes: dict[str, str], digest: Callable[[str, bytes], st
     return done
 
 
-def _both_places(target: Path) -> Iterator[tuple[Path, Path]]:
+def _both_places(target: Path, offered: Collection[Path]) -> Iterator[tuple[Path, Path]]:
     """Each file of the older layout, and its place in the present one."""
     labs = target / "labs"
     for page in sorted(labs.glob("*.ipynb")):
-        if match := PAGE.fullmatch(page.name):
+        match = PAGE.fullmatch(page.name)
+        if match and Path("labs", match[1], f"lab{match[1]}.ipynb") in offered:
             yield page.relative_to(target), Path("labs", match[1], page.name)
     for name, lab in FOLDERS.items():
+        if (labs / name).is_symlink():
+            continue  # what it leads to lies elsewhere
         for file in sorted((labs / name).rglob("*")):
-            if file.is_file() and CACHE not in file.parts:
-                yield file.relative_to(target), Path("labs", lab, file.relative_to(labs))
+            relative = file.relative_to(labs)
+            if file.is_file() and CACHE not in relative.parts:
+                yield Path("labs", relative), Path("labs", lab, relative)
 
 
 def _is_older(path: Path) -> bool:
@@ -96,7 +105,8 @@ def _carry(
 def _remove_emptied(folder: Path) -> None:
     """Remove a folder in which only Python's own cache is left."""
     inside = list(folder.rglob("*"))
-    if any(not path.is_dir() and CACHE not in path.parts for path in inside):
+    own = (path for path in inside if CACHE not in path.relative_to(folder).parts)
+    if not folder.is_dir() or any(not path.is_dir() for path in own):
         return
     with contextlib.suppress(OSError):
         for path in [*sorted(inside, reverse=True), folder]:

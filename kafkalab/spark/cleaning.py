@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafkalab.errors import CourseError
-from kafkalab.spark.driver import Key
+from kafkalab.spark.driver import JavaKey
 from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WORKING = ("stream execution thread", TASK, "Thread-")
 
 
 @contextlib.contextmanager
-def talking(key: Key) -> Iterator[JavaGateway]:
+def talking(key: JavaKey) -> Iterator[JavaGateway]:
     """A connection to a Java process, beside that of the notebook that uses it."""
     from py4j.java_gateway import GatewayParameters, JavaGateway
 
@@ -59,7 +59,7 @@ def talking(key: Key) -> Iterator[JavaGateway]:
 class Cleaner:
     """Knows how a Java process was before its first use."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: JavaKey) -> None:
         self._key = key
         with talking(key) as gateway:
             self._properties = dict(gateway.jvm.System.getProperties())

@@ -54,6 +54,7 @@ MODULES = [
 
 
 def spark_home() -> Path:
+    """The folder of the installed pyspark, where Spark's scripts and jars lie."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise CourseError("PySpark is not installed.", "", "Install the packages: ./course setup")
@@ -65,7 +66,7 @@ def connectors() -> list[Path]:
     return jars.jars("spark-kafka")
 
 
-class Key(NamedTuple):
+class JavaKey(NamedTuple):
     """Where Java listens on this machine, and the word that it wants to hear first."""
 
     port: int
@@ -145,9 +146,10 @@ class Driver:
         ]
 
     def alive(self) -> bool:
+        """Whether Java runs."""
         return self.process.poll() is None
 
-    def key(self) -> Key:
+    def key(self) -> JavaKey:
         """What opens the door, once Java is up."""
         wait_until(
             lambda: self._door.exists() or not self.alive(),
@@ -165,10 +167,11 @@ class Driver:
         from pyspark.serializers import UTF8Deserializer, read_int
 
         with self._door.open("rb") as door:
-            return Key(read_int(door), UTF8Deserializer().loads(door))
+            return JavaKey(read_int(door), UTF8Deserializer().loads(door))
 
     def stop(self) -> None:
         """End Java, which ends Spark in good order; at the deadline by force."""
+        assert self.process.stdin is not None  # it is a pipe
         self.process.stdin.close()
         try:
             self.process.wait(timeout=15)

@@ -5,7 +5,7 @@
 
 For the tests and for the proof of a lab, where starting Java would be most of the work. A process
 is started when a kernel asks for one, cleaned after each, ended after some, and gone with the pool
-or with the process that owns it. lease.py is the side of the kernel.
+or with the process that owns it. loan.py is the side of the kernel.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import math
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from kafkalab.errors import CourseError
 from kafkalab.spark.cleaning import Cleaner
 from kafkalab.spark.driver import Driver, folder_of_this_process
-from kafkalab.spark.lease import KIND, POOL, WORN, kind_of
+from kafkalab.spark.loan import KIND, POOL, WORN, kind_of
 from kafkalab.wait import wait_until
 
 logger = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class SparkPool:
         shutil.rmtree(self.folder, ignore_errors=True)
         self._life.close()
 
-    def _begin(self, what, *arguments: int) -> None:
+    def _begin(self, what: Callable[..., None], *arguments: int) -> None:
         self._threads.append(threading.Thread(target=what, args=arguments, daemon=True))
         self._threads[-1].start()
 
@@ -86,10 +86,10 @@ class SparkPool:
         """Start a process for each kernel that asks, as far as the bound."""
         number = 0
         while True:
-            asking = self._until(lambda: list(self.folder.glob("*.wanted")))
+            self._until(lambda: any(self.folder.glob("*.wanted")))
             if self._is_closing:
                 return
-            for wanted in asking:
+            for wanted in list(self.folder.glob("*.wanted")):
                 if len(self._kept) < self.at_most:
                     number += 1
                     self._kept.add(number)
@@ -143,11 +143,9 @@ class SparkPool:
             taken.rename(coming)
             return offer.read() != WORN
 
-    def _until(self, condition):
+    def _until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that a kernel does. The deadline is the end of the pool."""
-        return wait_until(
-            lambda: self._is_closing or condition(), timeout=math.inf, what="a kernel"
-        )
+        wait_until(lambda: self._is_closing or condition(), timeout=math.inf, what="a kernel")
 
 
 def _is_free(offer: TextIO) -> bool:

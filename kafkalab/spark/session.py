@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from kafkalab.cluster import wire
 from kafkalab.errors import CourseError
 from kafkalab.spark.driver import MEMORY, Driver, connectors
-from kafkalab.spark.lease import Lease, take
+from kafkalab.spark.loan import Loan, take
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ MASTER = "KAFKALAB_SPARK_MASTER"
 HERE = "127.0.0.1"
 
 _lock = threading.Lock()
-_driver: Driver | Lease | None = None
+_driver: Driver | Loan | None = None
 _session: SparkSession | None = None
 
 
@@ -58,7 +58,7 @@ def spark_session(name: str = "lesson") -> SparkSession:
             try:
                 _session = _begin(name, master, _driver)
             except Exception:
-                if not isinstance(_driver, Lease):
+                if not isinstance(_driver, Loan):
                     raise
                 # Whatever it is, a Java that others used before must not be the cause.
                 _driver.reject()
@@ -68,7 +68,7 @@ def spark_session(name: str = "lesson") -> SparkSession:
         return _session
 
 
-def _begin(name: str, master: str, driver: Driver | Lease) -> SparkSession:
+def _begin(name: str, master: str, driver: Driver | Loan) -> SparkSession:
     # Imported while Java starts: the one takes about as long as the other.
     from pyspark.sql import SparkSession
 
@@ -78,7 +78,7 @@ def _begin(name: str, master: str, driver: Driver | Lease) -> SparkSession:
     with driver.key().offered():
         session = builder.getOrCreate()
     # It would print a traceback when Java ends, which needs none.
-    session.sparkContext._accumulatorServer.handle_error = lambda *_: None
+    vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
     return session
 
 
@@ -109,7 +109,7 @@ def read_topic(
     return spark.read.format("kafka").options(**options).load()
 
 
-def _settings(master: str, driver: Driver | Lease) -> dict[str, str]:
+def _settings(master: str, driver: Driver | Loan) -> dict[str, str]:
     settings = {
         "spark.master": master,
         "spark.driver.memory": MEMORY,
@@ -126,7 +126,7 @@ def _settings(master: str, driver: Driver | Lease) -> dict[str, str]:
     if _is_local(master):
         # Otherwise a Python function would run under whatever `python3` is on the path.
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        if isinstance(driver, Lease):
+        if isinstance(driver, Loan):
             settings |= driver.settings()
         return settings | {
             "spark.driver.host": HERE,

@@ -74,7 +74,8 @@ def test_each_move_from_the_older_layout_is_told(course):
         f"You have work/labs/{LAB.name} and work/{LAB}; the course looks at the second."
     ]
     (work / "labs" / LAB.name).unlink()
-    (work / "labs" / "lab04_new.ipynb").write_text(notebook("mine"))
-    (work / "labs" / "04_new").write_text("a file in the place of the folder")
+    (work / "labs" / "data").mkdir()
+    (work / "labs" / "data" / "mine.csv").write_text("own")
+    (work / "labs" / "02_iris").write_text("a file in the place of the folder")
     (line,) = told.sentences(refresh(course, work), work)
-    assert line.startswith("work/labs/lab04_new.ipynb could not be moved")
+    assert line.startswith("work/labs/data/mine.csv could not be moved")

@@ -137,13 +137,13 @@ class Reader:
         JupyterLab draws only what is near the window, so the saved file tells how far the run is.
         """
 
-        def saved() -> dict[str, Any]:
+        def saved() -> dict[str, Any] | None:
             self.page.keyboard.press("Control+s")
             content = json.loads(self._notebook.read_text())
             code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
             stopped = [o for cell in code for o in cell["outputs"] if o["output_type"] == "error"]
             assert not stopped, stopped
-            return content if all(cell["execution_count"] for cell in code) else {}
+            return content if all(cell["execution_count"] for cell in code) else None
 
         return wait_until(
             saved, timeout=180, what="the last cell", not_yet=(ValueError,), every=0.5

@@ -3,15 +3,21 @@ import pytest
 from kafkalab import WaitTimeout, wait_until
 
 
-def test_returns_the_first_truthy_value() -> None:
-    values = iter([0, "", None, 7, 8])
+def test_none_and_false_mean_not_yet() -> None:
+    values = iter([None, False, 7, 8])
     assert wait_until(lambda: next(values), timeout=1, what="seven", every=0) == 7
+
+
+@pytest.mark.parametrize("answer", [0, "", [], 0.0])
+def test_nothing_and_empty_are_answers(answer: object) -> None:
+    values = iter([None, answer, 7])
+    assert wait_until(lambda: next(values), timeout=1, what="an answer", every=0) is answer
 
 
 def test_the_deadline_names_what_was_waited_for_and_what_was_there() -> None:
     with pytest.raises(WaitTimeout) as caught:
-        wait_until(list, timeout=0, what="a leader")
-    assert caught.value.lines() == ["Waited 0 s for a leader.", "Last seen: []."]
+        wait_until(lambda: None, timeout=0, what="a leader")
+    assert caught.value.lines() == ["Waited 0 s for a leader.", "Last seen: None."]
 
 
 def test_the_caller_can_say_what_was_seen() -> None:

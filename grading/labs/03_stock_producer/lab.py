@@ -455,7 +455,7 @@ tried = [
 ]
 try:
     wait_until(
-        lambda: trading.acknowledged > 200 or wait(tried, 0).done,
+        lambda: trading.acknowledged > 200 or any(one.done() for one in tried),
         timeout=20,
         what="the first prices",
     )

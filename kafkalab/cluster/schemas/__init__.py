@@ -5,9 +5,9 @@ from kafka.protocol.api_message import ApiMessage
 from kafkalab.cluster import schemas
 
 
-class ConsumerGroupDescribeRequest(ApiMessage, load_json=schemas):
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=schemas):  # type: ignore[call-arg]
     """Describe a group of the protocol of KIP-848."""
 
 
-class ConsumerGroupDescribeResponse(ApiMessage, load_json=schemas):
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=schemas):  # type: ignore[call-arg]
     """Members, epochs, current and target assignments."""

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from kafkalab.draw.drawing import (
     SINCE_FIRST,
@@ -26,9 +26,7 @@ from kafkalab.draw.drawing import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame as SparkFrame
-
-    Frame = SparkFrame | pd.DataFrame
+    from kafkalab.draw.drawing import Frame
 
 # The colours of the style by name, where a chart is asked for in red, blue and green.
 COLOURS = {
@@ -196,7 +194,8 @@ def timeline(
         # What was seen last holds to the end of the chart.
         x, y = [*line["x"], end], [*line[value], line[value].iloc[-1]]
         ax.step(x, y, where="post", label=name)
-    ax.yaxis.get_major_locator().set_params(integer=pd.api.types.is_integer_dtype(rows[value]))
+    if pd.api.types.is_integer_dtype(rows[value]):
+        ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     thousands(ax.yaxis)
     mark_moments(ax, marks, origin)
     return name_series(ax, by)

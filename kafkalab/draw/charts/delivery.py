@@ -47,7 +47,11 @@ def lost_and_extra(frame: Frame, ax: Axes | None = None, *, by: str = "partition
     ax.grid(axis="y" if lying else "x", visible=False)
     if lying:
         ax.invert_yaxis()  # the first row on top, as in a table
-    ax.margins(**{"x" if lying else "y": 0.14})
-    (ax.set_xlim if lying else ax.set_ylim)(0)
+    if lying:
+        ax.margins(x=0.14)
+        ax.set_xlim(0)
+    else:
+        ax.margins(y=0.14)
+        ax.set_ylim(0)
     ax.legend()
     return ax

@@ -43,11 +43,12 @@ def steps(send: Frame, fetches: Iterable[Frame]) -> list[Step]:
         if fetch.broker == leader and fetch.source is not None:
             own.setdefault(fetch.source, []).append(fetch)
     for follower, asked in sorted(own.items()):
-        brought = next((f for f in asked if f.answered and f.answered > send.requested), None)
+        answers = (fetch.answered for fetch in asked if fetch.answered is not None)
+        brought = next((moment for moment in answers if moment > send.requested), None)
         if brought is None:
             continue
-        found.append(Step(_ms(send, brought.answered), leader, follower, "record"))
-        told = next((f for f in asked if f.requested >= brought.answered), None)
+        found.append(Step(_ms(send, brought), leader, follower, "record"))
+        told = next((fetch for fetch in asked if fetch.requested >= brought), None)
         if told is not None:
             found.append(Step(_ms(send, told.requested), follower, leader, "next one?"))
     return sorted(found, key=lambda step: step.ms)
@@ -82,8 +83,8 @@ def _ms(send: Frame, moment: float) -> float:
 
 def _places(send: Frame, way: Iterable[Step]) -> dict[int | None, int]:
     """Producer, leader, followers: each has an upright line, from the left."""
-    followers = {node for step in way for node in (step.start, step.end)}
-    others = sorted(followers - {PRODUCER, send.broker})
+    nodes = {node for step in way for node in (step.start, step.end) if node is not PRODUCER}
+    others = sorted(nodes - {send.broker})
     return {node: place for place, node in enumerate([PRODUCER, send.broker, *others])}
 
 

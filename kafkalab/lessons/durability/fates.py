@@ -53,8 +53,14 @@ def fates(
     for name, (colour, hatch) in FATES.items():
         if name not in table:
             continue
-        look = {"color": colour, "hatch": hatch, "edgecolor": "white", "label": name}
-        bars = ax.barh(table.index, table[name], left=left, **look)
+        bars = ax.barh(
+            *(table.index, table[name]),
+            left=left,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            label=name,
+        )
         shown = [f"{count:,}" if count else "" for count in table[name]]
         for text in ax.bar_label(bars, shown, label_type="center", fontsize=10):
             if text.get_text():

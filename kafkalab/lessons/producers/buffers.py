@@ -39,10 +39,12 @@ class Buffer:
 
     @property
     def records_waiting(self) -> int:
+        """In batches that have not left."""
         return sum(batch.records for batch in self.waiting)
 
     @property
     def records_in_flight(self) -> int:
+        """In batches that left and are not answered."""
         return sum(batch.records for batch in self.in_flight)
 
 

@@ -17,11 +17,15 @@ Record = dict[str, Any]
 
 
 class Interceptor(Protocol):
-    def on_send(self, record: Record) -> Record: ...
+    """What an interceptor can hear, after ProducerInterceptor of Kafka's Java client."""
+
+    def on_send(self, record: Record) -> Record:
+        """Before the record has a partition; what comes back is sent in its place."""
 
     def on_acknowledgement(
         self, receipt: RecordMetadata | None, error: BaseException | None
-    ) -> None: ...
+    ) -> None:
+        """On the producer's network thread; one of the two is None."""
 
 
 class InterceptingProducer:
@@ -35,6 +39,7 @@ class InterceptingProducer:
         self.faults: list[Exception] = []
 
     def send(self, topic: str, **record: Any) -> FutureRecordMetadata:
+        """As KafkaProducer's, the record as the interceptors leave it."""
         for interceptor in self.interceptors:
             try:
                 record = interceptor.on_send(record)
@@ -46,6 +51,7 @@ class InterceptingProducer:
         return future
 
     def flush(self, timeout: float | None = None) -> None:
+        """As KafkaProducer's."""
         self.producer.flush(timeout=timeout)
 
     def _answer(self, receipt: RecordMetadata | None, error: BaseException | None = None) -> None:

@@ -22,7 +22,7 @@ from kafkalab.cluster.cluster import Cluster
 from kafkalab.cluster.glance import Glance
 from kafkalab.errors import CourseError
 from kafkalab.notebook.panel import changes
-from kafkalab.notebook.panel.page import Node, Page
+from kafkalab.notebook.panel.widgets import Node, Widgets
 
 __all__ = ["Panel", "show"]
 
@@ -50,7 +50,7 @@ class Panel:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._profile = cluster.profile
-        self._page: Page | None = None
+        self._widgets: Widgets | None = None
         self._over = threading.Event()
         self._wake = threading.Event()
         self._orders: Queue[tuple[str, Node] | None] = Queue()
@@ -63,11 +63,15 @@ class Panel:
 
     def _begin(self) -> None:
         faults = FAULTS + (NETWORK_FAULTS if self._cluster.has_gateway else ())
-        self._page = Page(self._profile, _nodes(self._cluster), faults, self._press)
+        widgets = Widgets(self._profile, _nodes(self._cluster), faults, self._press)
+        self._widgets = widgets
         _OPEN[self._cluster] = self
         for number, work in enumerate((self._watch, self._obey)):
             thread = threading.Thread(
-                target=work, name=f"panel of {self._profile} {number}", daemon=True
+                target=work,
+                args=(widgets,),
+                name=f"panel of {self._profile} {number}",
+                daemon=True,
             )
             self._threads.append(thread)
             thread.start()
@@ -75,15 +79,16 @@ class Panel:
     @property
     def buttons(self) -> dict[tuple[str, int], Any]:
         """Fault and node id -> the button, an ipywidgets Button."""
-        return self._page.buttons if self._page else {}
+        return self._widgets.buttons if self._widgets else {}
 
     @property
     def text(self) -> str:
         """What the panel shows at this moment, without its form."""
-        return self._page.text if self._page else repr(self)
+        return self._widgets.text if self._widgets else repr(self)
 
     @property
     def running(self) -> bool:
+        """Whether one of its threads still works; False where there is no JupyterLab."""
         return any(thread.is_alive() for thread in self._threads)
 
     def stop(self, why: str = "This panel has stopped.") -> None:
@@ -91,14 +96,14 @@ class Panel:
 
         A fault that is under way goes on to its end, those after it are dropped.
         """
-        if self._page is None or self._over.is_set():
+        if self._widgets is None or self._over.is_set():
             return
         self._over.set()
         self._wake.set()
         self._orders.put(None)
         if _OPEN.get(self._cluster) is self:
             del _OPEN[self._cluster]
-        self._page.end(why)
+        self._widgets.end(why)
 
     def __repr__(self) -> str:
         return (
@@ -107,28 +112,28 @@ class Panel:
         )
 
     def _repr_mimebundle_(self, **formats: Any) -> dict[str, Any]:
-        view = self._page.box._repr_mimebundle_() if self._page else {}
+        view = self._widgets.box._repr_mimebundle_() if self._widgets else {}
         return {**view, "text/plain": repr(self)}
 
     # --- In threads ----------------------------------------------------------------------------
 
-    def _watch(self) -> None:
+    def _watch(self, widgets: Widgets) -> None:
         while not self._over.is_set():
             self._wake.clear()
             try:
-                self._look()
+                self._look(widgets)
             except Exception as error:
                 if self._cluster.closed:
                     self.stop("This cluster is closed. Run the cell that starts it again.")
                 else:
                     # Also what a cluster that dies says first is a sentence, and not a traceback.
-                    self._page.warn(_sentence(error))
+                    widgets.warn(_sentence(error))
             self._wake.wait(EVERY)
 
-    def _look(self) -> None:
+    def _look(self, widgets: Widgets) -> None:
         cut_off = self._cluster.cut_off
         states = {}
-        for node in self._page.nodes:
+        for node in widgets.nodes:
             state = self._cluster.state(node.id)
             state = STATES.get(state, state)
             states[node.name] = "cut" if state == "running" and node.id in cut_off else state
@@ -139,14 +144,13 @@ class Panel:
         if seen.members is not None:
             # With nobody to ask, what was known last is what the next answer is compared with.
             self._seen = seen
-        self._page.show(states, seen)
-        self._page.tell(*happened)
+        widgets.show(states, seen)
+        widgets.tell(*happened)
 
     def _press(self, fault: str, node: Node) -> None:
-        self._page.tell(f"you pressed: {fault} {node.name}")
         self._orders.put((fault, node))
 
-    def _obey(self) -> None:
+    def _obey(self, widgets: Widgets) -> None:
         """One fault after the other, in the order in which they were pressed."""
         while (order := self._orders.get()) and not self._over.is_set():
             fault, node = order
@@ -154,9 +158,9 @@ class Panel:
             try:
                 getattr(self._cluster, fault)(node.id)
             except Exception as error:
-                self._page.tell(f"{fault} {node.name}: {_sentence(error)}")
+                widgets.tell(f"{fault} {node.name}: {_sentence(error)}")
             else:
-                self._page.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
+                widgets.tell(f"{fault} {node.name}: done in {time.monotonic() - began:.1f} s")
             self._wake.set()
 
 

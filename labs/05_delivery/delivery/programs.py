@@ -88,7 +88,7 @@ class Program:
                     f"The {self.role} ended before it said {pattern!r}.",
                     f"Its last words: {self.tail()}",
                 )
-            return lines if len(lines) >= count else []
+            return lines if len(lines) >= count else None
 
         return wait_until(
             found,

@@ -7,9 +7,11 @@ import pytest
 
 from grading.define import definition
 from grading.define.place import Place
+from grading.judge.checks import Check
+from grading.judge.outcome import Outcome
 from grading.keep.record import slug
 from grading.prove.verify import verify
-from grading.prove.wrong import WrongAnswer, gaps, pack, wrong_answers
+from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
 from kafkalab.errors import CourseError
 
 
@@ -19,11 +21,40 @@ def answer(name, task, fails, also=()):
 
 @pytest.mark.cluster
 def test_the_tiny_lab_is_proven(tiny, tmp_path):
-    proof = verify(tiny, tmp_path / "kept", jobs=2)
+    proof = verify(tiny, tmp_path / "kept", jobs=2, pages=tmp_path / "pages")
     assert proof.problems == []
     assert len(proof.records) == 4, "reference, blank, and four wrong answers in two runs"
     assert all(tally.right == tally.all for tally in proof.checks.values())
     assert not (tmp_path / "kept").exists(), "nothing went otherwise than expected"
+    assert "the demo cell ran" in (tmp_path / "pages" / "lab90_tiny.html").read_text()
+    assert "the demo cell ran" in (tmp_path / "pages" / "lab90_tiny.ipynb").read_text()
+    ends = {record.student: outcomes(record)["name_said"] for record in proof.records}
+    assert ends["wrong 1"] == Outcome.FAIL
+    assert ends["wrong 2"] == Outcome.NOT_REACHED, "task 2 was the last that it is wrong in"
+
+
+@pytest.mark.cluster
+def test_a_proof_of_the_whole_compares_what_comes_after_a_wrong_answer_too(tiny, tmp_path):
+    proof = verify(tiny, tmp_path / "kept", jobs=2, whole=True)
+    assert proof.problems == []
+    found = {record.student: outcomes(record)["name_said"] for record in proof.records}
+    assert found["wrong 2"] == Outcome.PASS
+
+
+@pytest.mark.cluster
+def test_a_lab_that_shows_what_is_not_true_is_not_proven(course, tiny, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    master = root / "grading" / "labs" / "90_tiny" / "lab.py"
+    master.write_text(master.read_text().replace('print("the demo', 'assert 1 == 2, ("the demo'))
+    proof = verify(definition.load("lab90", root), tmp_path / "kept", pages=tmp_path / "pages")
+    (problem,) = proof.problems
+    assert problem.startswith("reference: a cell of the master failed: shown = ")
+    assert "AssertionError" in (tmp_path / "pages" / "lab90_tiny.html").read_text()
+
+
+def outcomes(record):
+    return {check["id"]: check["outcome"] for check in record.checks}
 
 
 def test_wrong_answers_share_a_run_only_where_they_cannot_hide_one_another():
@@ -35,6 +66,28 @@ def test_wrong_answers_share_a_run_only_where_they_cannot_hide_one_another():
         for group in groups:
             assert len({one.task for one in group}) == len(group)
             assert {"a", "b"} - {one.name for one in group}
+
+
+def test_what_needs_a_long_run_shares_the_fewest():
+    early = [answer(f"early {number}", 1, {f"e{number}"}) for number in range(4)]
+    late = [answer(f"late {number}", 5, {f"l{number}"}) for number in range(2)]
+    for variant in range(5):
+        groups = pack([*early, *late], variant)
+        assert [max(one.task for one in group) for group in groups] == [5, 5, 1, 1]
+
+
+def test_a_run_is_as_long_as_the_last_check_that_must_fail(tiny):
+    checks = [check(name, task) for name, task in (("x", 1), ("y", 2), ("z", 3))]
+    assert last_task([answer("a", 1, {"x"})], checks) == 1
+    assert last_task([answer("a", 1, {"x"}, {"z"})], checks) == 1, "z may fail, or not"
+    assert last_task([answer("a", 1, {"x", "y"})], checks) == 2
+    assert last_task([answer("a", 1, {"x"}), answer("b", 3, {"y"})], checks) == 3
+    checks.append(check("after all", 2, "end"))
+    assert last_task([answer("a", 1, {"after all"})], checks) is None
+
+
+def check(name, task, at="after"):
+    return Check(name, task, 1, name, at, None, lambda x: iter(()))
 
 
 def test_every_check_needs_a_wrong_answer_and_every_name_a_check(tiny):

@@ -34,6 +34,17 @@ def test_the_solution_passes_everything(hand_in, tiny):
     assert "count = 2" in text
     assert "the check cell" in text
     assert "check cell of task 1 ran'" not in text
+    assert "demo cell" not in text, "what a lab shows costs a student's run nothing"
+
+
+def test_the_notebook_that_ran_holds_its_outputs_and_nothing_of_ours(hand_in):
+    attempted = hand_in(t1="print('hello')\n1 / 0", t2="def reverse(text):\n    return text[::-1]")
+    cells = {cell["id"]: cell for cell in attempted.notebook["cells"]}
+    stream, error = cells["task-1"]["outputs"]
+    assert stream["text"] == "hello\n"
+    assert error["ename"] == "ZeroDivisionError"
+    assert len(cells) == len(attempted.notebook["cells"])
+    assert "papermill" not in str(attempted.notebook)
 
 
 @pytest.mark.cluster
@@ -95,3 +106,27 @@ def test_a_process_that_cannot_start_says_why(tiny):
     evidence = attempt.run(Job("anna", "seed", [])).evidence
     assert evidence.refusal is Outcome.INFRA
     assert "There is no lab lab91_gone" in evidence.why
+
+
+def test_what_a_lab_shows_runs_where_it_is_asked_for(tiny, solved):
+    """As for a reader: a cluster that it starts is one of its own."""
+    job = Job("anna", "seed", as_handed_in(solved), demos=True)
+    attempted = Attempt(tiny).run(replace(job, cluster=None))
+    assert attempted.evidence.trouble == []
+    assert "the demo cell ran with no cluster" in str(attempted.notebook)
+    assert set(outcomes(attempted.evidence).values()) == {Outcome.PASS}
+
+
+def test_a_run_ends_after_the_checks_of_the_task_that_it_is_told(tiny, solved):
+    events = []
+    attempted = Attempt(tiny).run(
+        Job("anna", "seed", as_handed_in(solved), last=2), lambda event: events.append(event)
+    )
+    evidence = attempted.evidence
+    assert evidence.is_complete
+    assert evidence.fault is None
+    assert sorted(evidence.cells) == [1, 2]
+    assert outcomes(evidence) == dict.fromkeys(
+        ("doubled", "words_reversed", "any_word_reversed"), Outcome.PASS
+    )
+    assert not [event for event in events if event.get("task") == 3]

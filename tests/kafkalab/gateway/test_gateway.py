@@ -331,7 +331,7 @@ def test_one_client_is_cut_and_another_is_not(cluster: Cluster, topic: str) -> N
     waiting = cut.send(topic, b"y", partition=0)
     free.send(topic, b"y", partition=0).get(timeout=10)
     wait_until(
-        lambda: [f for f in cluster.gateway.frames(client_id="cut") if f.outcome == "refused"],
+        lambda: any(f.outcome == "refused" for f in cluster.gateway.frames(client_id="cut")),
         timeout=10,
         what="a refused request",
     )
@@ -466,7 +466,7 @@ def test_who_attaches_heals_what_another_has_cut(cluster: Cluster, topic: str) -
         attached.wait_for_brokers([0, 1])
         with pytest.raises(CourseError, match="connection failed"):
             wire.metadata(cluster.addresses[2])
-        attached.heal_network()
+        attached.network.heal_all()
         attached.wait_for_brokers(timeout=60)
         attached.wait_for_isr(topic, 3, timeout=60)
         producer = KafkaProducer(

@@ -188,14 +188,34 @@ def test_an_open_file_and_one_that_may_not_be_written_move(course, work):
 
 def test_what_cannot_be_moved_stays_and_moves_when_it_can(course, work):
     put(work, MINE)
-    (work / PAGE.parent).write_text("a file in the place of the folder")
-    (course / PROGRAM).unlink()  # nothing else of the course wants to be in this folder
-    (course / PAGE).unlink()
+    put(work, {PROGRAM.parent: "a file in the place of the folder"})
+    (course / PROGRAM).unlink()  # which the course wants there too
 
     done = refresh(course, work)
 
-    assert [path for path, _ in done.carried.refused] == [OLD_PAGE, OLD_PROGRAM]
-    assert all(why for _, why in done.carried.refused)
-    assert (work / OLD_PAGE).read_text() == MINE[OLD_PAGE]
-    (work / PAGE.parent).unlink()
-    assert refresh(course, work).carried.moved == [(OLD_PAGE, PAGE), (OLD_PROGRAM, PROGRAM)]
+    ((refused, why),) = done.carried.refused
+    assert (refused, bool(why)) == (OLD_PROGRAM, True)
+    assert (work / OLD_PROGRAM).read_text() == MINE[OLD_PROGRAM]
+    (work / PROGRAM.parent).unlink()
+    assert refresh(course, work).carried.moved == [(OLD_PROGRAM, PROGRAM)]
+
+
+def test_what_never_came_from_the_course_is_left_alone(course, work, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    put(elsewhere, {Path("mine.csv"): "own"})
+    own = {Path("labs/lab05_delivery-Copy1.ipynb"): "own", Path("labs/lab77_own.ipynb"): "own"}
+    put(work, own)
+    (work / OLD_DATA).unlink()
+    (work / OLD_DATA.parent).rmdir()
+    for present in ("a link", "a file"):
+        if present == "a link":
+            (work / OLD_DATA.parent).symlink_to(elsewhere)
+        else:
+            (work / OLD_DATA.parent).unlink()
+            put(work, {OLD_DATA.parent: "own"})
+            own[OLD_DATA.parent] = "own"
+
+        refresh(course, work)
+
+        assert content(work).items() >= own.items()
+        assert (elsewhere / "mine.csv").exists()

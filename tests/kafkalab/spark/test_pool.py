@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kafkalab.spark.lease import POOL
+from kafkalab.spark.loan import POOL
 from kafkalab.spark.pool import SparkPool, warm_spark
 from kafkalab.wait import wait_until
 
@@ -214,7 +214,7 @@ def test_a_process_that_died_costs_time_only(pool, tmp_path):
 def test_a_process_that_does_not_answer_is_left_alone_and_not_offered_again(pool, tmp_path):
     with notebook(pool, "say()", tmp_path) as first:
         pass
-    wait_until(lambda: list(pool.folder.glob("*.ready")), timeout=30, what="the end of cleaning")
+    wait_until(lambda: any(pool.folder.glob("*.ready")), timeout=30, what="the end of cleaning")
     psutil.Process(first.java).suspend()
     impatient = "from kafkalab.spark import cleaning; cleaning.ANSWERS_WITHIN = 1"
     (tmp_path / "sitecustomize.py").write_text(impatient, "utf-8")
@@ -261,7 +261,7 @@ say(spark.read.csv("numbers").count(), spark.range(3).select(plus("id").alias("n
 
 
 def takes(pool: SparkPool, master: str) -> str:
-    script = "import sys; from kafkalab.spark.lease import take; print(take(sys.argv[1]))"
+    script = "import sys; from kafkalab.spark.loan import take; print(take(sys.argv[1]))"
     command = [sys.executable, "-c", script, master]
     environment = {**os.environ, POOL: str(pool.folder)}
     return subprocess.run(
@@ -335,7 +335,9 @@ def test_a_pool_within_a_pool_is_that_one(monkeypatch):
 
 @pytest.mark.cluster
 def test_records_go_to_the_cluster_of_now_at_the_address_of_one_before(pool, tmp_path):
-    from kafkalab import clients
+    from kafka import KafkaAdminClient
+
+    from kafkalab import quick
     from kafkalab.cluster.cluster import Cluster
 
     script = """
@@ -351,7 +353,8 @@ say(read_topic(spark, address, "numbers").count())
     for _ in range(2):
         with Cluster.start("single") as cluster:
             new = {"numbers": {"num_partitions": 2, "replication_factor": 1}}
-            clients.admin(cluster).create_topics(new)
+            with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+                admin.create_topics(new)
             cluster.wait_for_topic("numbers")
             with notebook(pool, script, tmp_path, ADDRESS=cluster.address) as opened:
                 assert opened.facts == [20]

@@ -21,7 +21,7 @@ from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.spark import driver
 from kafkalab.spark import session as spark
-from kafkalab.spark.lease import POOL
+from kafkalab.spark.loan import POOL
 from kafkalab.wait import wait_until
 
 

@@ -41,13 +41,15 @@ TABLE_HEIGHT = "24em"
 
 @dataclass(frozen=True)
 class Node:
+    """A node as the panel names it; `address` is None for one that clients do not reach."""
+
     id: int
     name: str
     address: str | None
     rack: str | None
 
 
-class Page:
+class Widgets:
     """May be told things by several threads. A widget sends only what has changed."""
 
     def __init__(
@@ -64,6 +66,7 @@ class Page:
         self._lines: deque[str] = deque(maxlen=REMEMBERED)
         self._lock = threading.Lock()
         self._ended = False
+        self._press = press
         self._title = f"The {title} cluster, live"
         self._note("Looking at it for the first time.")
         for node in nodes:
@@ -73,7 +76,7 @@ class Page:
                     tooltip=f"{fault} {node.name}: {MEANINGS[fault]}",
                     layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
                 )
-                button.on_click(lambda _, fault=fault, node=node: press(fault, node))
+                button.on_click(lambda _, fault=fault, node=node: self._pressed(fault, node))
                 _heard_while_a_cell_runs(button)
                 self.buttons[fault, node.id] = button
         rows = [
@@ -93,6 +96,7 @@ class Page:
 
     @property
     def text(self) -> str:
+        """What it shows, without its form."""
         parts = [self._status, *self._labels.values(), self._partitions, self._groups, self._log]
         return "\n".join(_plain(part.value) for part in parts if part.value)
 
@@ -120,6 +124,7 @@ class Page:
             self._log.value = f'<div role="log"><b>What happened, newest first</b>{lines}</div>'
 
     def warn(self, sentence: str) -> None:
+        """Say it where the state stands, until the next look."""
         with self._lock:
             if not self._ended:
                 self._note(sentence)
@@ -131,6 +136,10 @@ class Page:
             self._note(why)
             for button in self.buttons.values():
                 button.disabled = True
+
+    def _pressed(self, fault: str, node: Node) -> None:
+        self.tell(f"you pressed: {fault} {node.name}")
+        self._press(fault, node)
 
     def _note(self, sentence: str) -> None:
         self._status.value = (
@@ -190,7 +199,7 @@ def _groups(seen: Glance) -> str:
     rows = [
         (name, group.state, topic, lag)
         for name, group in seen.groups.items()
-        for topic, lag in (group.lag or {None: None}).items()
+        for topic, lag in (group.lag.items() or [(None, None)])
     ]
     if not rows:
         return "There is no consumer group yet."

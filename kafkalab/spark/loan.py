@@ -29,7 +29,7 @@ import psutil
 
 from kafkalab.java import aot
 from kafkalab.java.runtime import java
-from kafkalab.spark.driver import LIFE, Key, connectors, spark_home
+from kafkalab.spark.driver import LIFE, JavaKey, connectors, spark_home
 from kafkalab.wait import WaitTimeout, wait_until
 
 POOL = "KAFKALAB_SPARK_POOL"
@@ -45,7 +45,7 @@ def kind_of(master: str) -> str:
     return json.dumps([master, chosen, *map(str, files)])
 
 
-class Lease:
+class Loan:
     """A Java process of the pool that is this process's own until it ends."""
 
     def __init__(self, offer: TextIO) -> None:
@@ -54,7 +54,7 @@ class Lease:
         os.register_at_fork(after_in_child=offer.close)
         facts = json.load(offer)
         self.folder = Path(facts["folder"])
-        self._key = Key(*facts["key"])
+        self._key = JavaKey(*facts["key"])
         self.process = psutil.Process(facts["pid"])
 
     def move_in(self) -> None:
@@ -64,7 +64,7 @@ class Lease:
         with talking(self._key) as gateway:
             gateway.jvm.System.setProperty("user.dir", str(Path.cwd()))
 
-    def key(self) -> Key:
+    def key(self) -> JavaKey:
         return self._key
 
     def alive(self) -> bool:
@@ -87,7 +87,7 @@ class Lease:
         self._lock.close()
 
 
-def take(master: str) -> Lease | None:
+def take(master: str) -> Loan | None:
     """A warm process that fits; None where one has to be started."""
     folder = Path(os.environ.get(POOL) or os.devnull)
     # The owner itself would keep it from the kernels to the end of the pool.
@@ -95,13 +95,13 @@ def take(master: str) -> Lease | None:
         return None
     if (folder / KIND).read_text("utf-8") != kind_of(master) or not (offer := _offer(folder)):
         return None
-    lease = Lease(offer)
+    loan = Loan(offer)
     try:
-        lease.move_in()
+        loan.move_in()
     except Exception:  # of py4j and of sockets, many kinds
-        lease.reject()
+        loan.reject()
         return None
-    return lease
+    return loan
 
 
 def _owner(folder: Path) -> int | None:

@@ -37,7 +37,9 @@ class Exchange:
         self.answered: float | None = None
 
 
-class Connection:
+class Passage:
+    """`source` is the node that opened it, if one did; `client_ids` are who sent through it."""
+
     def __init__(self, server: Server, route: Route, number: int) -> None:
         self.route = route
         self.number = number
@@ -53,6 +55,7 @@ class Connection:
         self.broker = End(self._reply, self)
 
     def other(self, end: End) -> End:
+        """The end opposite."""
         return self.broker if end is self.client else self.client
 
     def accept(self) -> End:
@@ -85,6 +88,7 @@ class Connection:
         self.broker.end(reset=False)
 
     def lost(self) -> None:
+        """One end is gone; so is the other."""
         self.end(reset=False)
 
     def mute(self) -> None:
@@ -93,10 +97,12 @@ class Connection:
         self._server.muted.add(self)
 
     def half_close(self) -> None:
+        """The client hears that nothing more comes, and may go on sending."""
         self.mute()
         self.client.half_close()
 
     async def gone(self) -> None:
+        """Until both ends are closed."""
         await self.client.gone.wait()
         await self.broker.gone.wait()
 
