@@ -1,24 +1,22 @@
-"""Writes notebooks/ and labs/ from lessons/, and the tables that are made from the scripts.
-
-    python -m authoring.build            write all
-    python -m authoring.build --check    write nothing, say what differs
+"""What `./course build` writes: notebooks/, labs/ and the tables that are made from the scripts.
 
 Always everything, never by file times: they mean nothing after a checkout.
 """
 
-import argparse
 import json
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
-from authoring import contents, notebooks, outline, reference, rules
+from authoring import advice, contents, notebooks, outline, reference, rules
 from authoring.percent import BadScript, Problem, Script
+from authoring.sizes import Sizes, measure
+from authoring.words import word_list
 from grading.define.definition import hints
 from grading.define.place import Place, find
+from kafkalab.files import write_whole
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMMAND = "./course build"
@@ -35,8 +33,7 @@ class Course:
         return [*self.lessons(), *self.masters()]
 
     def lessons(self) -> list[Path]:
-        scripts = sorted((self.root / "lessons").glob("*.py"))
-        return [path for path in scripts if "TEMPLATE" not in path.stem]
+        return sorted((self.root / "lessons").glob("*.py"))
 
     def masters(self) -> list[Path]:
         """The scripts of labs, each with its solutions."""
@@ -78,7 +75,13 @@ class Course:
         known = (
             set(hints(Place(self.root, source.parent.name))) if rules.is_lab_path(path) else None
         )
-        return notebooks.checked(source.read_text("utf-8"), path, known)
+        rows = {row.id for row in outline.rows(self.outline)}
+        return notebooks.checked(source.read_text("utf-8"), path, known, rows)
+
+    @property
+    def outline(self) -> str:
+        """The list of the requirements."""
+        return (self.root / "lessons" / "outline.md").read_text("utf-8")
 
     def products(self) -> dict[PurePosixPath, str]:
         """Every generated file, relative to the root, with its text."""
@@ -87,17 +90,31 @@ class Course:
         made = {}
         for script, page in zip(scripts, pages, strict=True):
             text = (self.root / script.path).read_text("utf-8")
-            make = notebooks.student_notebook if page.lab else notebooks.solution_notebook
-            notebook = make(text, script.path, contents.navigation(page, pages))
+            navigation = contents.navigation(page, pages)
+            notebook = notebooks.student_notebook(text, script.path, navigation)
             made[page.notebook] = notebooks.to_text(notebook)
         made[contents.CONTENTS] = contents.contents(pages)
         readme = (self.root / "README.md").read_text("utf-8")
         made[PurePosixPath("README.md")] = contents.put_table(readme, pages)
-        plan = (self.root / "lessons" / "outline.md").read_text("utf-8")
-        made[PurePosixPath("lessons/outline.md")] = outline.fill(plan, scripts)
+        made[PurePosixPath("lessons/outline.md")] = outline.fill(self.outline, scripts)
         texts = [source.read_text("utf-8") for source in self.sources()]
         made[reference.PAGE] = reference.page(texts)
         return made
+
+    def navigation(self, script: Script) -> str:
+        """The last cell of the built notebook."""
+        pages = [contents.page(other) for other in self.scripts()]
+        return contents.navigation(contents.page(script), pages)
+
+    def sizes(self) -> list[Sizes]:
+        """How large each page is."""
+        return [measure(script) for script in self.scripts()]
+
+    def remarks(self) -> dict[str, list[Problem]]:
+        """What could be said better, for each page."""
+        glossary = (self.root / "lessons" / "glossary.md").read_text("utf-8")
+        listed = word_list(glossary)
+        return {rules.name(script): advice.remarks(script, listed) for script in self.scripts()}
 
     def strangers(self, products: dict[PurePosixPath, str]) -> list[PurePosixPath]:
         """Files in the folders of the products that no source makes."""
@@ -139,10 +156,7 @@ class Course:
             file = self.root / path
             if file.exists() and file.read_bytes() == text.encode():
                 continue
-            file.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = file.with_name(f".{file.name}.new")
-            unfinished.write_bytes(text.encode())
-            unfinished.replace(file)  # whole or not at all
+            write_whole(file, text)
             changed.append(path)
         for path in self.strangers(products):
             if self.is_left_over(path):
@@ -173,24 +187,3 @@ def _origin(path: PurePosixPath) -> str:
     if path.suffix == ".ipynb":
         return f"lessons/{path.stem}.py"
     return "the scripts in lessons/"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m authoring.build", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
-    check = parser.parse_args(arguments).check
-    course = Course()
-    try:
-        problems = course.differences() if check else []
-        changed = [] if check else course.write()
-    except BadScript as error:
-        problems, changed = error.problems, []
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    for path in changed:
-        print(path)
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

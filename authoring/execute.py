@@ -1,14 +1,15 @@
-"""Runs lessons as a reader would: every cell in order, in a kernel of its own, without a screen."""
+"""Runs lessons: every cell in order, in a kernel of its own, without a screen."""
 
 import logging
 import os
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import psutil
@@ -25,20 +26,24 @@ MARK = "KAFKALAB_RUN"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LessonRun:
     """How the run of one lesson went. `problem` is empty if it went well."""
 
     lesson: str
     seconds: float
     problem: str
     notebook: str
-    page: str  # the same as HTML
+    """As it ran; its proofs carry the tag `proof`."""
+    page: str
+    """What a reader sees of it, as HTML."""
+    cell_seconds: dict[str, float] = field(default_factory=dict)
+    """file:line of each code cell that was begun -> how long it took."""
 
     @property
     def passed(self) -> bool:
         return not self.problem
 
-    def as_dict(self) -> dict[str, str | float | bool]:
+    def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "passed": self.passed}
 
 
@@ -48,21 +53,26 @@ def run(
     output: Path,
     *,
     folder: Path,
+    proofs: bool = True,
+    navigation: str = "",
+    environment: Mapping[str, str] | None = None,
     cell_seconds: float = CELL_SECONDS,
     lesson_seconds: float = LESSON_SECONDS,
     backwards: bool = False,
     twice: bool = False,
-) -> Outcome:
+) -> LessonRun:
     """Run the notebook of a script and write what it showed to `output`, also after a failure.
 
     folder: where the kernel works. Processes that outlive the kernel are reported and ended.
+    proofs: with the proofs between the cells; without, exactly what a reader has (who also has the
+    navigation). The HTML page is a reader's in both cases; of the proofs it shows one that failed.
+    environment: variables of the kernel, beside those of this process.
     backwards: before it, all cells from the last to the first (see authoring.untidy); twice: each
     cell of the page two times in a row.
     """
     # a second's work to import, and ./course build shares the command's module
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from nbconvert import HTMLExporter
     from papermill.exceptions import PapermillExecutionError
 
     from authoring import untidy
@@ -71,16 +81,22 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True, exist_ok=True)
     executed, page = output / f"{name}.ipynb", output / f"{name}.html"
-    executed.write_text(notebooks.to_text(notebooks.solution_notebook(text, script.path)), "utf-8")
+    build = notebooks.solution_notebook if proofs else notebooks.student_notebook
+    executed.write_text(notebooks.to_text(build(text, script.path, navigation)), "utf-8")
+    places = [f"{script.path}:{cell.line}" for cell in (script if proofs else script.page()).cells]
     started = time.monotonic()
 
     def seconds_for(cell: nbformat.NotebookNode) -> float:
         return max(1.0, min(cell_seconds, started + lesson_seconds - time.monotonic()))
 
     problem = ""
+    failed: int | None = None
     # Sockets in a private folder instead of ports that every user of the machine can open. Without
     # a folder of its own, two runs would use the same files in the same place.
-    with _marked() as mark, tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
+    with (
+        _marked(environment or {}) as mark,
+        tempfile.TemporaryDirectory(prefix="kernel-") as sockets,
+    ):
         try:
             with _quiet():
                 papermill.execute_notebook(
@@ -97,19 +113,42 @@ def run(
                     extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
                 )
         except PapermillExecutionError as error:
-            problem = f"{_place(script, error.cell_index)}: {error.ename}: {error.evalue}".strip()
+            failed = error.cell_index
+            problem = f"{error.ename}: {error.evalue}".strip()
         except untidy.Unkind as error:
-            problem = f"{_place(script, error.cell)}: {error}"
+            failed, problem = error.cell, str(error)
         except CellTimeoutError as error:
-            problem = f"{_place(script, _last_started(executed))}: {str(error).splitlines()[0]}"
+            failed, problem = _last_started(executed), str(error).splitlines()[0]
         except DeadKernelError:
-            problem = f"{_place(script, _last_started(executed))}: the kernel died"
+            failed, problem = _last_started(executed), "the kernel died"
         seconds = time.monotonic() - started
+        if failed is not None:
+            problem = f"{places[failed]}: {problem}"
         if left := _left_behind(mark):
             problem = "; ".join(filter(None, [problem, f"left running: {', '.join(left)}"]))
-    body, _ = HTMLExporter(template_name="lab").from_notebook_node(nbformat.read(executed, 4))
-    page.write_text(body, "utf-8")
-    return Outcome(name, round(seconds, 1), problem, str(executed), str(page))
+    notebook = nbformat.read(executed, 4)
+    took = dict(zip(places, _durations(notebook), strict=False))
+    page.write_text(_as_page(notebook), "utf-8")
+    return LessonRun(
+        name,
+        round(seconds, 1),
+        problem,
+        str(executed),
+        str(page),
+        {place: duration for place, duration in took.items() if duration is not None},
+    )
+
+
+def _as_page(notebook: nbformat.NotebookNode) -> str:
+    """What a reader sees, and a proof that failed."""
+    from nbconvert import HTMLExporter
+
+    from authoring import untidy
+
+    cells = [cell for cell in notebook.cells if not untidy.is_proof(cell) or _has_failed(cell)]
+    shown = nbformat.from_dict({**notebook, "cells": cells})
+    body, _ = HTMLExporter(template_name="lab").from_notebook_node(shown)
+    return body
 
 
 @contextmanager
@@ -125,17 +164,20 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _marked() -> Iterator[str]:
-    """Everything that starts in here carries this mark in its environment."""
-    before, mark = os.environ.get(MARK), uuid.uuid4().hex
-    os.environ[MARK] = mark
+def _marked(environment: Mapping[str, str]) -> Iterator[str]:
+    """What starts in here has these variables, and a mark among them by which it is found."""
+    mark = uuid.uuid4().hex
+    added = {**environment, MARK: mark}
+    before = {name: os.environ.get(name) for name in added}
+    os.environ.update(added)
     try:
         yield mark
     finally:
-        if before is None:
-            del os.environ[MARK]
-        else:
-            os.environ[MARK] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _left_behind(mark: str) -> list[str]:
@@ -160,17 +202,27 @@ def _carrying(mark: str) -> Iterator[psutil.Process]:
             continue
 
 
-def _place(script: Script, cell: int) -> str:
-    """Where the cell stands in the source."""
-    return f"{script.path}:{script.cells[cell].line}"
-
-
 def _last_started(executed: Path) -> int:
     """Number of the last cell that papermill began."""
     cells = nbformat.read(executed, 4).cells
-    started = [
-        number
-        for number, cell in enumerate(cells)
-        if cell.metadata.get("papermill", {}).get("start_time")
-    ]
+    started = [number for number, cell in enumerate(cells) if _times(cell).get("start_time")]
     return max(started, default=0)
+
+
+def _durations(notebook: nbformat.NotebookNode) -> list[float | None]:
+    """Seconds of each cell; None for prose and for what was not begun.
+
+    papermill marks the cell that failed with two cells of its own, which do not count.
+    """
+    from papermill.execute import ERROR_MARKER_TAG
+
+    own = [c for c in notebook.cells if ERROR_MARKER_TAG not in c.metadata.get("tags", [])]
+    return [_times(cell).get("duration") if cell.cell_type == "code" else None for cell in own]
+
+
+def _times(cell: nbformat.NotebookNode) -> dict[str, Any]:
+    return cell.metadata.get("papermill", {})
+
+
+def _has_failed(cell: nbformat.NotebookNode) -> bool:
+    return any(output.output_type == "error" for output in cell.get("outputs", []))

@@ -5,6 +5,8 @@ kernel is written down, and nothing of the machine or of a run goes in.
 """
 
 import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection
 
 import nbformat
 from nbformat import NotebookNode
@@ -16,24 +18,36 @@ from authoring.percent import BadScript, Cell, Script
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def solution_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
-    """The notebook with all solutions and without their marks. A lesson has this form alone.
+def student_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """The page, as a reader gets it: without proofs, and for each solution a line that raises.
 
     path: where the text comes from, relative to the repository; it stands in the metadata and in
     front of every problem. Raises BadScript with all that is wrong.
     """
-    return _notebook(checked(text, path), navigation, student=False)
+    script = checked(text, path).page()
+    titles = rules.task_titles(script)
+    return _notebook(
+        script,
+        navigation,
+        lambda cell: (
+            solutions.student_text(cell, titles[cell.task])
+            if cell.task
+            else solutions.solution_text(cell)
+        ),
+    )
 
 
-def student_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
-    """The notebook that a student gets: each solution is a line that raises NotImplementedError."""
-    return _notebook(checked(text, path), navigation, student=True)
+def solution_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
+    """All of the script: the page with its proofs and its solutions, without their marks."""
+    return _notebook(checked(text, path), navigation, solutions.solution_text)
 
 
-def checked(text: str, path: str, hints: set[int] | None = None) -> Script:
-    """The script, or BadScript."""
+def checked(
+    text: str, path: str, hints: set[int] | None = None, rows: Collection[str] | None = None
+) -> Script:
+    """The script, or BadScript. What is not given (see rules.refusals) is not looked at."""
     script = percent.read(text, path)
-    if problems := rules.refusals(script, hints=hints):
+    if problems := rules.refusals(script, hints=hints, rows=rows):
         raise BadScript(problems)
     return script
 
@@ -44,16 +58,10 @@ def to_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def _notebook(script: Script, navigation: str, *, student: bool) -> NotebookNode:
-    titles = rules.task_titles(script)
-    cells = []
-    for cell in script.cells:
-        text = cell.text
-        if cell.kind == "code" and student and cell.task:
-            text = solutions.student_text(cell, titles[cell.task])
-        elif cell.kind == "code":
-            text = solutions.solution_text(cell)
-        cells.append(_cell(cell, text))
+def _notebook(script: Script, navigation: str, code: Callable[[Cell], str]) -> NotebookNode:
+    cells = [
+        _cell(cell, cell.text if cell.kind == "markdown" else code(cell)) for cell in script.cells
+    ]
     if navigation:
         cells.append(_cell(Cell("markdown", (), navigation, 0), navigation))
     _identify(cells)
@@ -78,18 +86,18 @@ def _cell(cell: Cell, text: str) -> NotebookNode:
 def _identify(cells: list[NotebookNode]) -> None:
     """Cell ids: the tag of a question; else a hash of kind and text, with a counter for twins.
 
-    So a changed cell changes its own id only, and the grader finds a question by its id.
+    So a changed cell changes its own id only, a proof beside a cell changes none, and the grader
+    finds a question by its id.
     """
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for cell in cells:
-        questions = [
-            tag
-            for tag in cell.metadata.get("tags", [])
-            if percent.TASK.match(tag) or percent.CHECK.match(tag)
-        ]
+        tags = cell.metadata.get("tags", [])
+        questions = [tag for tag in tags if percent.TASK.match(tag) or percent.CHECK.match(tag)]
         if questions:
             cell.id = questions[0]
             continue
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
-        seen[digest] = seen.get(digest, 0) + 1
+        if percent.PROOF in tags:
+            digest = f"{percent.PROOF}-{digest}"
+        seen[digest] += 1
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"

@@ -15,6 +15,7 @@ from grading.define.marks import CHECK, TASK
 
 MARK = re.compile(r"# %%(?P<rest>.*)$")
 OPTIONS = re.compile(r"(?P<markdown> \[markdown\])?( tags=(?P<tags>\[.*\]))?\s*$")
+PROOF = "proof"
 
 
 @dataclass(frozen=True, order=True)
@@ -63,6 +64,11 @@ class Cell:
         return int(found[0]) if found else None
 
     @property
+    def is_proof(self) -> bool:
+        """Whether it proves what the page says, and stands in the script alone."""
+        return PROOF in self.tags
+
+    @property
     def task(self) -> int | None:
         return self.number(TASK)
 
@@ -79,6 +85,10 @@ class Script:
 
     def problem(self, line: int, what: str, mend: str) -> Problem:
         return Problem(self.path, line, what, mend)
+
+    def page(self) -> "Script":
+        """What a reader has of it: the script without its proofs."""
+        return Script(self.path, [cell for cell in self.cells if not cell.is_proof], self.problems)
 
     def code(self) -> Iterator[Cell]:
         return (cell for cell in self.cells if cell.kind == "code")

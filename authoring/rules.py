@@ -1,24 +1,23 @@
 """What the builder refuses, because the notebook would mislead a learner or the grader.
 
-How a lesson reads (its sections, its words) is judged by authoring/style.py and only by the tests,
-so that a half-written lesson can be built and tried.
+How a lesson is put together is judged by authoring/style.py and only by the tests, so that a
+half-written lesson can be built and tried. Its length and its words are judged by nobody: the build
+tells them (authoring/sizes.py, authoring/words.py).
 """
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from authoring import solutions
-from authoring.percent import CHECK, TASK, Cell, Problem, Script
+from authoring.percent import CHECK, PROOF, TASK, Cell, Problem, Script
 
-LONGEST_CELL = 25
-# The ids of the requirement lists: letter -> how many. A cell that shows and asserts a
-# requirement carries its id as a tag.
-REQUIREMENTS = {"A": 184, "B": 314, "C": 99, "P": 60, "Q": 32, "R": 36}
 # `demo` marks a cell of a lab that shows something and that no task needs: grading leaves it out.
 OTHER_TAGS = ("parameters", "prediction", "demo")
-ROW = re.compile(r"([A-Z])([1-9]\d*)$")
+# The form of the id of a requirement; which there are, lessons/outline.md says.
+ROW = re.compile(r"[A-Z][1-9]\d*$")
 TITLE = re.compile(r"# (?P<lab>Lab )?(?P<number>\d\d) (?P<title>\S.*)$")
 HEADING = re.compile(r"^## Task (?P<number>\d+): (?P<title>\S.*)$", re.MULTILINE)
 
@@ -43,9 +42,8 @@ def title(script: Script) -> Title | None:
 
 
 def is_row(tag: str) -> bool:
-    """Whether the tag is the id of a requirement."""
-    match = ROW.match(tag)
-    return bool(match) and int(match[2]) <= REQUIREMENTS.get(match[1], 0)
+    """Whether the tag has the form of the id of a requirement."""
+    return bool(ROW.match(tag))
 
 
 def task_titles(script: Script) -> dict[int, str]:
@@ -57,17 +55,20 @@ def task_titles(script: Script) -> dict[int, str]:
     }
 
 
-def refusals(script: Script, *, hints: set[int] | None = None) -> list[Problem]:
+def refusals(
+    script: Script, *, hints: set[int] | None = None, rows: Collection[str] | None = None
+) -> list[Problem]:
     """Everything that keeps the script from becoming a notebook.
 
-    hints: numbers of the tasks that have a hint; None where hints are kept elsewhere.
+    hints: numbers of the tasks that have a hint; rows: the ids of the requirements that there are.
+    None where they are kept elsewhere: then what depends on them is not looked at.
     """
     lab = is_lab(script)
-    found = [*script.problems, *_frame(script, lab)]
+    found = [*script.problems, *_frame(script.page(), lab)]
     for cell in script.cells:
-        found += _tags(script, cell, lab)
+        found += _tags(script, cell, lab, rows)
         if cell.kind == "code":
-            found += _length(script, cell)
+            found += _proof(script, cell, lab)
             found += solutions.problems(script, cell, task_titles(script).get(cell.task or 0, ""))
     if lab:
         found += _tasks(script, hints)
@@ -75,12 +76,12 @@ def refusals(script: Script, *, hints: set[int] | None = None) -> list[Problem]:
 
 
 def is_lab(script: Script) -> bool:
-    """Labs are told by where they lie, or by the name of the template."""
+    """Labs are told by where they lie."""
     return is_lab_path(script.path)
 
 
 def is_lab_path(path: str) -> bool:
-    return path.endswith("/lab.py") or path.rpartition("/")[2].startswith("LAB_")
+    return path.endswith("/lab.py")
 
 
 def name(script: Script) -> str:
@@ -121,16 +122,23 @@ def _frame(script: Script, lab: bool) -> Iterator[Problem]:
         )
 
 
-def _tags(script: Script, cell: Cell, lab: bool) -> Iterator[Problem]:
+def _tags(script: Script, cell: Cell, lab: bool, rows: Collection[str] | None) -> Iterator[Problem]:
     for tag in cell.tags:
         question = TASK.match(tag) or CHECK.match(tag)
         if question and not lab:
             yield script.problem(cell.line, f"{tag} in a lesson", "questions belong to labs")
-        elif not question and tag not in OTHER_TAGS and not is_row(tag):
+        elif is_row(tag) and rows is not None and tag not in rows:
+            yield script.problem(
+                cell.line,
+                f"no requirement has the id {tag}",
+                "mend the id, or give the requirement its line in lessons/outline.md",
+            )
+        elif not (question or is_row(tag) or tag in (*OTHER_TAGS, PROOF)):
             yield script.problem(
                 cell.line,
                 f"an unknown tag: {tag}",
-                f"use {', '.join(OTHER_TAGS)}, task-N, check-N or the id of a requirement",
+                f"use {', '.join((*OTHER_TAGS, PROOF))}, task-N, check-N or the id of a "
+                "requirement",
             )
     for tag, count in Counter(cell.tags).items():
         if count > 1:
@@ -141,12 +149,41 @@ def _tags(script: Script, cell: Cell, lab: bool) -> Iterator[Problem]:
         )
 
 
-def _length(script: Script, cell: Cell) -> Iterator[Problem]:
-    lines = len(solutions.solution_text(cell).split("\n"))
-    if lines > LONGEST_CELL:
+def _proof(script: Script, cell: Cell, lab: bool) -> Iterator[Problem]:
+    """What claims to prove something must be able to fail."""
+    if cell.is_proof and lab:
         yield script.problem(
-            cell.line, f"a code cell of {lines} lines", f"split it: at most {LONGEST_CELL}"
+            cell.line,
+            "a proof in a lab, whose cells students change",
+            "a check of the lab proves a task, a test in the lab's folder the rest",
         )
+    for tag in cell.tags:
+        if cell.is_proof and tag != PROOF and not is_row(tag):
+            yield script.problem(
+                cell.line, f"a proof with the tag {tag}", "keep the ids of requirements beside it"
+            )
+    if can_fail(cell):
+        return
+    if cell.is_proof:
+        yield script.problem(
+            cell.line, "a proof that cannot fail", "assert what the page says, or leave it out"
+        )
+    claimed = [tag for tag in cell.tags if is_row(tag)]
+    # What a student writes is proved by the checks of the lab.
+    if claimed and not (cell.is_proof or cell.task or cell.check):
+        yield script.problem(
+            cell.line,
+            f"{', '.join(claimed)} claimed by a cell that asserts nothing",
+            'move the tag to a proof cell after it: \'# %% tags=["proof", "A7"]\'',
+        )
+
+
+def can_fail(cell: Cell) -> bool:
+    """Whether the cell has an assert whose outcome is not known before it runs."""
+    return any(
+        isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant | ast.Tuple)
+        for node in ast.walk(cell.tree)
+    )
 
 
 def _tasks(script: Script, hints: set[int] | None) -> Iterator[Problem]:

@@ -92,7 +92,8 @@ def _sentences(cell: Cell) -> Iterator[tuple[int, str]]:
     searched = {
         inner
         for node in ast.walk(cell.tree)
-        if isinstance(node, ast.Compare) or ast.unparse(getattr(node, "func", node))[:3] == "re."
+        if isinstance(node, ast.Compare)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."))
         for inner in ast.walk(node)
     }
     for node in ast.walk(cell.tree):

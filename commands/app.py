@@ -54,6 +54,7 @@ VERBS = {
     "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
     "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
+    "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
     "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
     "bench": Verb(

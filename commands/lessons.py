@@ -1,45 +1,111 @@
 """`./course build` and `./course run`: from the source of the lessons to proof that they work."""
 
 import json as json_format
-import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from authoring import execute
 from authoring.build import Course
-from authoring.execute import Outcome
-from authoring.percent import BadScript
+from authoring.execute import LessonRun
+from authoring.percent import BadScript, Problem
+from authoring.sizes import FIGURES, Sizes
 from kafkalab.errors import CourseError
 
 OUTPUT = Path("build", "run")
+HEADINGS = {
+    "words": "words",
+    "cells": "cells",
+    "longest_cell": "lines",
+    "ideas": "ideas",
+    "terms": "terms",
+    "parallel_assignments": "pairs",
+    "tuple_asserts": "tuples",
+}
+LEGEND = """\
+▲ is above the number in the heading: more than one sitting holds.
+cells: of code, as a reader has them; lines: of the longest; terms: new ones, in bold;
+pairs: assignments in parallel; tuples: compared by an assert.
+remarks: on prose, words and tone; ./course build --remarks lists them."""
 
 
 def build(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; say what differs from the scripts.")
     ] = False,
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Write nothing; show how large each page is.")
+    ] = False,
+    remarks: Annotated[
+        bool,
+        typer.Option("--remarks", help="Write nothing; list what could be said better, and where."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --sizes: print it as JSON.")] = False,
 ) -> None:
-    """Write notebooks/ and labs/ from the scripts in lessons/, and the tables made from them."""
+    """Write notebooks/ and labs/ from the scripts, and the tables made from them.
+
+    Then show how large each page is, and how much there is to remark. Neither ever fails a build.
+    """
+    if check + sizes + remarks > 1 or (json and not sizes):
+        raise typer.BadParameter("one of --check, --sizes and --remarks; --json with --sizes")
     course = Course()
     try:
         problems = course.differences() if check else []
-        changed = [] if check else course.write()
+        changed = [] if check or sizes or remarks else course.write()
+        advice = {} if check else course.remarks()
+        measured = [] if check else course.sizes()
     except BadScript as error:
-        problems, changed = error.problems, []
-    console = Console(stderr=bool(problems), soft_wrap=True)
-    for line in [*problems, *changed]:
-        console.print(escape(str(line)), highlight=False)
+        _refuse(error.problems)
     if problems:
-        console.print(f"{len(problems)} to mend.")
-        raise typer.Exit(1)
-    if not changed:
-        console.print("Everything is built.")
+        _refuse(problems)
+    console = Console(soft_wrap=True)
+    if json:
+        json_format.dump([asdict(page) for page in measured], sys.stdout, indent=1)
+        print()
+    elif remarks:
+        for problem in (problem for page in advice.values() for problem in page):
+            console.print(escape(str(problem)), highlight=False)
+    else:
+        for path in changed:
+            console.print(escape(str(path)), highlight=False)
+        if not (changed or sizes):
+            console.print("Everything is built.")
+        if measured:
+            console.print(table_of_sizes(measured, {page: len(advice[page]) for page in advice}))
+
+
+def _refuse(problems: list[Problem]) -> NoReturn:
+    console = Console(stderr=True, soft_wrap=True)
+    for problem in problems:
+        console.print(escape(str(problem)), highlight=False)
+    console.print(f"{len(problems)} to mend.")
+    raise typer.Exit(1)
+
+
+def table_of_sizes(measured: list[Sizes], remarks: dict[str, int]) -> Table:
+    """A line for each page; what is above a figure is marked."""
+    table = Table(
+        caption=LEGEND, caption_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=0
+    )
+    table.add_column("page", no_wrap=True, max_width=26)
+    for name, heading in HEADINGS.items():
+        table.add_column(f"{heading}\n{FIGURES[name]:,}", justify="right", no_wrap=True)
+    table.add_column("remarks", justify="right", no_wrap=True)
+    for page in measured:
+        values, above = asdict(page), page.above(FIGURES)
+        cells = [
+            f"[yellow]▲{values[name]:,}[/]" if name in above else f"{values[name]:,}"
+            for name in HEADINGS
+        ]
+        table.add_row(page.page, *cells, str(remarks[page.page] or ""))
+    return table
 
 
 def run(
@@ -57,26 +123,37 @@ def run(
         Literal["process", "docker"] | None,
         typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
     ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="Run exactly what a reader has, without the proofs.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where the executed pages go.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
-    """Run lessons without a screen; the executed pages go to build/run/ if nothing else is said.
+    """Run lessons with their proofs, without a screen; what was run goes to build/run/.
 
+    The HTML there is the page as a reader sees it; the notebook beside it holds the proofs too.
     One that fails does not keep the others from running. Exit code 1 if any failed.
     """
     course = Course()
     sources = chosen(course, lessons or [])
-    if engine:
-        os.environ["KAFKALAB_ENGINE"] = engine  # the kernels inherit it
+    environment = {"KAFKALAB_ENGINE": engine} if engine else {}
     console = Console(stderr=json)
     outcomes = []
     pages = output.absolute() if output else course.root / OUTPUT
     with console.status("") as status:
         for number, source in enumerate(sources, start=1):
             status.update(f"{source.stem} ({number} of {len(sources)})")
-            outcome = run_one(course, source, pages, cell_seconds, lesson_seconds)
+            outcome = run_one(
+                course,
+                source,
+                pages,
+                page=page,
+                environment=environment,
+                cell_seconds=cell_seconds,
+                lesson_seconds=lesson_seconds,
+            )
             outcomes.append(outcome)
             word = "[green]passed[/]" if outcome.passed else "[red]failed[/]"
             console.print(f"{word} {outcome.lesson} in {outcome.seconds:.1f} s", highlight=False)
@@ -106,23 +183,26 @@ def chosen(course: Course, names: list[str]) -> list[Path]:
 
 
 def run_one(
-    course: Course, source: Path, output: Path, cell_seconds: float, lesson_seconds: float
-) -> Outcome:
+    course: Course, source: Path, output: Path, *, page: bool, **settings: Any
+) -> LessonRun:
+    """One lesson; the settings are those of authoring.execute.run."""
     try:
         script = course.script(source)
+        navigation = course.navigation(script) if page else ""
     except BadScript as error:
-        return Outcome(source.stem, 0.0, str(error), "", "")
+        return LessonRun(source.stem, 0.0, str(error), "", "")
     return execute.run(
         script,
         source.read_text("utf-8"),
         output,
         folder=course.root / "notebooks",
-        cell_seconds=cell_seconds,
-        lesson_seconds=lesson_seconds,
+        proofs=not page,
+        navigation=navigation,
+        **settings,
     )
 
 
-def summary(outcomes: list[Outcome]) -> Table:
+def summary(outcomes: list[LessonRun]) -> Table:
     """Lesson, seconds, outcome; the page to look at where one failed."""
     passed = sum(outcome.passed for outcome in outcomes)
     seconds = sum(outcome.seconds for outcome in outcomes)

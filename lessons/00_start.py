@@ -91,7 +91,7 @@ charts.show(
     "from you; timestamp, partition and offset were added on the way.",
 )
 
-# %%
+# %% tags=["proof"]
 assert (record.key, record.value) == (b"amsterdam", b"21.5")
 assert (record.partition, record.offset) == (receipt.partition, receipt.offset)
 
@@ -130,13 +130,15 @@ my_records.against(len(amsterdam))
 # %% tags=["A7"]
 again = record_at(receipt.partition, receipt.offset)
 assert again == record  # key, value, headers, timestamp, partition, offset: all as they were
-assert newest.partition == receipt.partition
-assert newest.offset > receipt.offset
-assert len(amsterdam) == newest.offset + 1  # every one of them is still there
 
 bare = producer.send("temperatures", value=b"20.9", partition=(receipt.partition + 1) % 3)
 bare = bare.get(timeout=10)
 nameless = record_at(bare.partition, bare.offset)
+
+# %% tags=["proof", "A7"]
+assert newest.partition == receipt.partition
+assert newest.offset > receipt.offset
+assert len(amsterdam) == newest.offset + 1  # every one of them is still there
 assert (nameless.key, nameless.headers) == (None, [])
 
 # %% [markdown]
@@ -176,7 +178,7 @@ charts.show(
     f"that of broker {asked}; the record went to partition {delivered.partition}.",
 )
 
-# %% tags=["A13"]
+# %% tags=["proof", "A13"]
 assert sorted(broker["broker_id"] for broker in known) == cluster.brokers == [0, 1, 2]
 assert delivered.partition == receipt.partition
 assert keeper != asked
@@ -225,7 +227,7 @@ charts.show(
     ax, f"Records per second: {waiting:,.0f} with a wait for each receipt, then {going_on:,.0f}."
 )
 
-# %%
+# %% tags=["proof"]
 assert sent.count() == len(receipts)  # each record that was acknowledged is in the log
 assert going_on > 2 * waiting
 
@@ -333,7 +335,7 @@ web.shutdown()
 # speaks Kafka's language, it asks who is in the cluster. Find the step that failed, and you know
 # where to look: at the machine, at the port, or at the cluster itself.
 
-# %%
+# %% tags=["proof"]
 assert "the connection failed" in refused
 assert "does not answer as a Kafka broker" in misunderstood
 

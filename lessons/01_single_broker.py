@@ -93,10 +93,12 @@ charts.show(ax, f"{title}. {len(batches)} bars, one for each batch; the last is 
 
 # %% tags=["A8"]
 (segment,) = cluster.segments(trips, 0)
+assert together < alone / 2
+
+# %% tags=["proof", "A8"]
 assert segment.path.name == "00000000000000000000.log"
 assert (len(batches), sum(batch.records for batch in batches)) == (11, 20)
 assert sum(batch.bytes for batch in batches) == segment.files["log"]  # not a byte besides
-assert together < alone / 2
 
 # %% [markdown]
 # Ten that are sent together are *one* batch. A batch begins with a header of 61 bytes, and a lonely
@@ -168,12 +170,11 @@ charts.show(ax, f"{title}. Without it they grow with the offset; with it they st
 # and, for now, no limit: `-1`. It gets 300 records of three days ago, 300 of two days ago and 300
 # of now, for the sender may say when something happened.
 
-# %% tags=["A44"]
+# %%
 import os
 
 archive = new_topic("archive", **{"segment.bytes": str(2**20), "retention.ms": "-1"})
 limits = cluster.topic(archive).configs
-assert {limits[name].value for name in ("retention.ms", "retention.bytes")} == {"-1"}
 samples, marks, began = [], {}, time.monotonic()
 
 
@@ -193,6 +194,9 @@ for days in (3, 2, 0):
             patient.flush(timeout=10)
             look()
 
+# %% tags=["proof", "A44"]
+assert {limits[name].value for name in ("retention.ms", "retention.bytes")} == {"-1"}
+
 # %% [markdown]
 # Now you take the exception away, so that the broker's own limit holds. The parameters name two:
 # one hour, and thirty minutes. 600 of the 900 records are older than both. How many does the broker
@@ -211,8 +215,10 @@ deleted = wait_until(lambda: look() or None, timeout=15, what="the first segment
 assert 0 < deleted < 600, "The archive has been emptied. Fill it again with the cell above."
 
 spared = next(batch for batch in cluster.batches(archive, 0) if batch.base_offset == deleted)
-assert time.time() - spared.first_timestamp / 1000 > 86_400  # far past its limit, and still there
 my_deleted.against(deleted)
+
+# %% tags=["proof", "A42"]
+assert time.time() - spared.first_timestamp / 1000 > 86_400  # far past its limit, and still there
 
 # %% [markdown]
 # Fewer than 600. A segment goes when its *newest* record is too old, and one segment begins with
@@ -222,13 +228,15 @@ my_deleted.against(deleted)
 # %% [markdown]
 # Which of the two limits was it? The broker says what it chose from, the strongest first.
 
-# %% tags=["A45"]
+# %%
 broker = ConfigResource("BROKER", "0")
 found = admin.describe_configs([broker], include_synonyms=True, config_filter="all")["broker"]["0"]
 choice = [(one["name"], one["value"]) for one in found["log.retention.minutes"]["synonyms"]]
+choice
+
+# %% tags=["proof", "A45"]
 assert choice[:2] == [("log.retention.minutes", "30"), ("log.retention.hours", "1")]
 assert cluster.topic(archive).configs["retention.ms"].value == str(30 * 60 * 1000)
-choice
 
 # %% [markdown]
 # The finer unit wins: milliseconds before minutes before hours. The size has a limit of its own.
@@ -305,27 +313,31 @@ my_orders.against(left)
 # %% tags=["A12", "A40", "A41"]
 committed = {group: cluster.group(f"{orders}-{group}").offsets[orders, 0] for group in "ab"}
 end = cluster.topic(orders).partitions[0].end_offset
-assert a == b[:6]  # a second reader gets the very same records
-assert [one.value for one in b] == [b"order %02d" % number for number in range(9)]  # in order
 assert (end, committed) == (12, {"a": 6, "b": 9}), "Group a read on. Fill the orders again."
 
 ax = single_broker.offsets_line(end, committed)
 ax.set_title(f"Producer at {end}, group a at {committed['a']}, group b at {committed['b']}")
 charts.show(ax, f"One partition as a line of offsets. {ax.get_title('left')}.")
 
+# %% tags=["proof", "A12", "A40", "A41"]
+assert a == b[:6]  # a second reader gets the very same records
+assert [one.value for one in b] == [b"order %02d" % number for number in range(9)]  # in order
+
 # %% [markdown]
 # Every order is there for everyone, in the order of sending, and each group has a number of its
 # own: the offset it reads next. Where does the broker keep that number? Let group a read one order
 # more. Then ask for all topics, also those that Kafka makes for itself.
 
-# %% tags=["A31", "A61"]
+# %%
 place = cluster.group(f"{orders}-a").offsets[orders, 0]
 (one_more,) = read(f"{orders}-a", 1)
-assert one_more.offset == place  # a new consumer of the group goes on where the former stopped
 
 offsets = cluster.topic("__consumer_offsets")
-assert {offsets.name} == set(cluster.topics(internal=True)) - set(cluster.topics())
 offsets
+
+# %% tags=["proof", "A31", "A61"]
+assert one_more.offset == place  # a new consumer of the group goes on where the former stopped
+assert {offsets.name} == set(cluster.topics(internal=True)) - set(cluster.topics())
 
 # %% [markdown]
 # The group went on where it had stopped. And there is a topic that you did not create, with records
@@ -353,9 +365,11 @@ places
 assert orders.encode() in metadata.read_bytes()  # the record that created the topic
 
 quorum = cluster.quorum()
+sorted(path.name for path in metadata.parents[1].glob("*-0"))
+
+# %% tags=["proof", "A10"]
 assert (quorum.leader, quorum.epoch > 0, [voter.node for voter in quorum.voters]) == (0, True, [0])
 assert not any("zookeeper" in name for name in cluster.broker_configs(0))
-sorted(path.name for path in metadata.parents[1].glob("*-0"))
 
 # %% [markdown]
 # Your records, the places of the groups, the list of topics: three things, and each is a log. The
@@ -484,14 +498,16 @@ print(f"{len(warnings)} times in {patience} seconds:\n{warnings[-1]}")
 # broker(s)*: one broker cannot hold three copies. The client hears "not yet" and asks again, for
 # ever. The cure is the setting that the course makes for its single broker.
 
-# %% tags=["A68"]
+# %%
 cluster = Cluster.start("single", settings={"offsets.topic.replication.factor": 1})
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 mended = poll_for(20, five_parcels())
+len(mended)
+
+# %% tags=["proof", "A68"]
 assert (len(hung), len(there), len(mended)) == (0, 5, 5)
 assert "INVALID_REPLICATION_FACTOR" in warnings[-1]
-len(mended)
 
 # %% [markdown]
 # ## Try it

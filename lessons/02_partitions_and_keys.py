@@ -138,13 +138,15 @@ my_unmasked.against(unmasked)
 # In Java the top bit is the sign, and a negative number is no partition. Why not take the absolute
 # value? The next key was searched for a day like this one.
 
-# %% tags=["A139"]
+# %%
 awkward = b"KGOPCECP"
 in_java = ctypes.c_int32(murmur2(awkward)).value  # the same 32 bits, with a sign
 absolute = ctypes.c_int32(abs(in_java)).value  # what is left of it in 32 bits
 receipt = producer.send(rides, key=awkward, value=b"awkward").get(timeout=10)
-assert (in_java, absolute, receipt.partition) == (-(2**31), -(2**31), 0)
 in_java, absolute, receipt.partition
+
+# %% tags=["proof", "A139"]
+assert (in_java, absolute, receipt.partition) == (-(2**31), -(2**31), 0)
 
 # %% [markdown]
 # The smallest number has no positive twin, so its absolute value is negative still. A rule with
@@ -184,21 +186,23 @@ by_java = cluster.tool(
     "kafka-console-producer", *options.split(), "--topic", calls, stdin="\n".join(lines)
 )
 
-# %% tags=["A20", "B76"]
+# %%
 from pyspark.sql import functions as F
 
 called = read_topic(spark, cluster, calls)
 keyed = {bytes(row.key): row.partition for row in called.where("key is not null").collect()}
-assert keyed == {rider: stored[rider] for rider in riders[:500]}
 
 client = F.split(F.col("value").cast("string"), " ")[0]
 loose = called.where("key is null").withColumn("client", client)
 spread = loose.groupBy("client").agg(F.countDistinct("partition").alias("used")).collect()
 used = {row.client: row.used for row in spread}
-assert used == {"java": 1, "kafka-python": 6, "sticky": 1}
 ax = charts.records_per_partition(loose, by="client")
 ax.set_title(f"300 records without a key: {used['kafka-python']} partitions or {used['java']}")
 charts.show(ax, f"{ax.get_title('left')}. Only kafka-python fills all alike.")
+
+# %% tags=["proof", "A20", "B76"]
+assert keyed == {rider: stored[rider] for rider in riders[:500]}
+assert used == {"java": 1, "kafka-python": 6, "sticky": 1}
 
 # %% [markdown]
 # With keys Java agrees about every one. Not every client does: librdkafka, on which many others are
@@ -265,11 +269,13 @@ my_steps_back.against(across)
 
 # %% tags=["A22", "A64"]
 assert arrivals.count() == 130
-assert across > 0 == inside
 ax = charts.scatter_by_class(arrivals, x="arrived", y="sent", by="partition")
 ax.set(xlabel="place in the order of arrival", ylabel="place in the order of sending")
 ax.set_title(f"{across} steps back across partitions, {inside} inside one")
 charts.show(ax, f"{ax.get_title('left')}. Inside one the points only rise.")
+
+# %% tags=["proof", "A22", "A64"]
+assert across > 0 == inside
 
 # %% [markdown]
 # Follow one colour: it only rises. A broker appends what comes to a partition in the order in which
@@ -284,6 +290,8 @@ one_partition = report(new_topic("one-lane", 1), lambda step: {})
 one_key = report(new_topic("one-key", 6), lambda step: {"key": b"lift 7"})
 assert one_key.select("partition").distinct().count() == 1
 repaired = steps_back(one_partition, F.lit(0)), steps_back(one_key, F.lit(0))
+
+# %% tags=["proof", "A41", "A65", "A66"]
 assert repaired == (0, 0)
 
 # %% [markdown]
@@ -384,12 +392,14 @@ charts.show(ax, f"{title}. Six partitions each, without and with salt.")
 # Eight stocks, three partitions, the stock is the key. Before you run the next cell: how many of
 # the three stay empty, and is that bad luck or a mistake?
 
-# %% tags=["A159"]
+# %%
 stocks = [b"IBM", b"SUN", b"GOOG", b"INEL", b"UBER", b"ABC", b"XYZ", b"DEF"]
 default = send_each(new_topic("quotes", 3), producer, b"68.37", stocks)
+default
+
+# %% tags=["proof", "A159"]
 assert sorted(default.values()) == [0, 0, 0, 0, 2, 2, 2, 2]
 assert {stock for stock in stocks if default[stock] == 2} == {b"IBM", b"SUN", b"UBER", b"XYZ"}
-default
 
 # %% [markdown]
 # Luck: a few keys need not fill all partitions. And two stocks, IBM and UBER, are so important that

@@ -64,7 +64,7 @@ def new_topic(name, partitions=1, **configs):
     return topic
 
 
-# %% tags=["A98"]
+# %%
 def one_by_one(count=5):
     for key in itertools.islice(keys, count):
         began = time.perf_counter()
@@ -77,20 +77,24 @@ ledger, start = Ledger(), int(time.time() * 1000)
 keys = itertools.count(start)
 topic = new_topic("my-example-topic", partitions=13)
 types = {"key_serializer": LongSerializer(), "value_serializer": DefaultSerializer()}
+
+# %% tags=["proof", "A98"]
 assert [len(one.replicas) for one in cluster.topic(topic).partitions] == [3] * 13
 
 # %% [markdown]
 # Five records, each after the answer to the one before. Will they take about the same time?
 
-# %% tags=["A100"]
+# %%
 producer = KafkaProducer(
     bootstrap_servers=cluster.address, client_id="KafkaExampleProducer", **quick.producer | types
 )
 five = list(one_by_one())
 for key, place, ms in five:
     print(f"{key}: hello {key}, partition {place.partition}, offset {place.offset}, {ms:.1f} ms")
-assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[1]) == (5, True)  # a slow one
 cluster.gateway.frames(client_id="KafkaExampleProducer")
+
+# %% tags=["proof", "A100"]
+assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[1]) == (5, True)  # a slow one
 
 # %% [markdown]
 # The first one is slow. You gave the producer some addresses, and it did not know who leads which
@@ -157,19 +161,21 @@ for partition in range(13):
 leaders = {one.leader for one in cluster.topic(topic).partitions}
 talk = cluster.gateway.frames(client_id="KafkaExampleProducer")
 later = [(frame.api, frame.broker) for frame in talk if frame.requested > since]
-assert {broker for api, broker in later if api == "Produce"} == leaders
-assert "Metadata" not in {api for api, _ in later}
 way = F.regexp_extract("identity", r"(.*) \d+", 1).alias("way")
 waits = ledger.frame(spark).select("latency_ms", way)
 half = dict(waits.groupBy("way").agg(F.round(F.median("latency_ms"), 1)).collect())
 slower = max(half["all, then wait"], half["callback"]) > half["one by one"]
-assert (slower, five[0][2] > half["one by one"]) == (True, True)
 print(my_wait.against(half["all, then wait"]))
 
 ax = charts.latency_distribution(waits, by="way")
 title = f"All at once took {together / single:.0%} of the time; half of the records waited"
 ax.set_title(f"{title} {half['all, then wait']} ms, not {half['one by one']}")
 charts.show(ax, f"{title} {half}. Three curves, for three ways of sending; two lie together.")
+
+# %% tags=["proof", "A100", "A101", "A102", "A104", "A105", "A143", "B75"]
+assert {broker for api, broker in later if api == "Produce"} == leaders
+assert "Metadata" not in {api for api, _ in later}
+assert (slower, five[0][2] > half["one by one"]) == (True, True)
 
 # %% [markdown]
 # Here is the bargain of this whole lesson. Together the records were through in a fraction of the
@@ -220,9 +226,11 @@ title = f"{gone} of 90 records have left; {90 - gone} are in this program's memo
 ax.set_title(title)
 charts.show(ax, f"{title}. For each partition: what waits, what is in flight, the leader.")
 
-# %% tags=["A145"]
+# %%
 cluster.gateway.heal()  # what was held is gone, and the producer sends it again
 patient.flush(timeout=10)
+
+# %% tags=["proof", "A145"]
 assert all(future.succeeded() for future in futures)
 assert time.perf_counter() - began < 5  # sooner than the linger
 assert 0 < gone < 90 == gone + sum(buffer.records_waiting for buffer in held)
@@ -308,15 +316,17 @@ waited = {pair: medians[best[pair]] for pair in pairs}
 company = {pair: records / len(cluster.batches(trickle, best[pair])) for pair in pairs}
 rows = [(*pair, round(company[pair], 1), round(waited[pair], 1)) for pair in pairs]
 slow = waited[200, 65_536]
-assert company[0, 0] == company[200, 0] == 1  # no room for a second one: no batching
-assert company[0, 1_024] < company[200, 65_536]
-assert waited[0, 0] > waited[0, 65_536]  # alone, each waits for the answer to the one before
 assert max(waited[0, 65_536], waited[20, 65_536]) < slow  # light load: latency rises with linger
 for pair in pairs:  # what the producer counted is what lies in the files
     assert abs(told[best[pair]]["records-per-request-avg"] / company[pair] - 1) < 0.1
 queued = [1_000 * told[best[n, 65_536]]["record-queue-time-avg"] for n in (0, 20, 200)]
-assert (queued[1] >= 20, max(queued[:2]) < 200 <= queued[2] < 10_000) == (True, True)
 my_linger.against(slow)
+
+# %% tags=["proof", "A122", "A124", "A125", "A151", "B77"]
+assert company[0, 0] == company[200, 0] == 1  # no room for a second one: no batching
+assert company[0, 1_024] < company[200, 65_536]
+assert waited[0, 0] > waited[0, 65_536]  # alone, each waits for the answer to the one before
+assert (queued[1] >= 20, max(queued[:2]) < 200 <= queued[2] < 10_000) == (True, True)
 
 # %%
 grid = spark.createDataFrame(rows, "linger_ms int, batch_size int, n double, ms double")
@@ -374,12 +384,14 @@ consumer = KafkaConsumer(
     packed, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 unpacked = sorted((r.partition, r.offset, r.value) for r in clients.records_until_end(consumer))
-assert [value for _, _, value in unpacked] == quotes * len(choices)  # all the same
 assert priced.settle()["acknowledged"] == len(unpacked)
 sizes = spark.createDataFrame(rows, "codec string, batches string, bytes double")
 of_large = priced.frame(spark).where("partition % 3 > 0").groupBy("identity")
 price = of_large.agg(F.expr("percentile(latency_ms, array(0, 0.5, 0.9))")).collect()
 {codec: [round(ms, 1) for ms in waits] for codec, waits in sorted(price)}  # least, half, 90 %
+
+# %% tags=["proof", "A126", "A128", "B78"]
+assert [value for _, _, value in unpacked] == quotes * len(choices)  # all the same
 
 # %% tags=["A126", "A127"]
 table = sizes.groupBy("codec").pivot("batches").avg("bytes").toPandas().set_index("codec")
@@ -409,6 +421,8 @@ packer = KafkaProducer(
 )
 packer.send(own, value=bytes(500)).get(timeout=10)
 assert [batch.codec for batch in cluster.batches(own, 0)] == ["gzip"]
+
+# %% tags=["proof", "A128", "A151", "B79"]
 assert cluster.topic(packed).configs["compression.type"].value == "producer"  # as it comes
 assert packer.metrics()[f"producer-topic-metrics.{own}"]["compression-rate"] < 1
 
@@ -439,7 +453,7 @@ class Reporter(DictReporter):
         heard.append(metric.metric_name)
 
 
-# %% tags=["A149", "A150", "A152"]
+# %%
 watched = KafkaProducer(
     bootstrap_servers=cluster.address, metric_reporters=[Reporter], **quick.producer
 )
@@ -447,11 +461,13 @@ for quote in quotes[:20]:
     watched.send(prices, value=quote).get(timeout=10)
     seen.append(watched.metrics()[f"producer-topic-metrics.{prices}"])
     view.update(seen[-1])
-assert {n for n in seen[0] if seen[-1][n] > seen[0][n]} == {"record-send-rate", "byte-rate"}
 numbers = metering.numbers(watched)
+numbers
+
+# %% tags=["proof", "A149", "A150", "A152"]
+assert {n for n in seen[0] if seen[-1][n] > seen[0][n]} == {"record-send-rate", "byte-rate"}
 assert (heard[0], numbers.names >= metering.NAMES) == ("init", True)  # of three groups
 assert {(one.group, one.name) for one in numbers} <= {(n.group, n.name) for n in heard[1:]}
-numbers
 
 # %% [markdown]
 # The display was renewed after each record, and two of the five grew: the rates of records and of
@@ -498,7 +514,7 @@ class BoundedProducer:
         return future.add_both(lambda _: self.room.release())
 
 
-# %% tags=["A120"]
+# %%
 cluster.gateway.hold_requests("Produce", count=64, client_id="bounded")
 held = KafkaProducer(bootstrap_servers=cluster.address, client_id="bounded", **quick.producer)
 bounded, accepted = BoundedProducer(held, 64, patience=0.3), []
@@ -508,6 +524,8 @@ try:
 except KafkaTimeoutError as error:
     print(f"after {len(accepted)} records: {error}")
 cluster.gateway.heal()
+
+# %% tags=["proof", "A120"]
 assert len(accepted) == 64
 assert [future.get(timeout=10).topic for future in accepted] == [prices] * 64
 
@@ -521,7 +539,7 @@ assert [future.get(timeout=10).topic for future in accepted] == [prices] * 64
 # Ten records, one of them of 70,000 random bytes; the topic allows 65,536. `flush` waits until all
 # ten are decided. Before you run the next cell: how many have failed, and does `flush` say so?
 
-# %% tags=["A103", "A129"]
+# %%
 import os
 
 tight = new_topic("tight", **{"max.message.bytes": "65536"})
@@ -533,15 +551,17 @@ for future in futures:
 flushed = blind.flush(timeout=10)
 outcome = [decided.get(timeout=25) for _ in futures]
 failed = [future.exception for future in futures if future.failed()]
-assert (flushed, len(outcome), len(failed)) == (None, 10, 1)
-assert type(failed[0]).__name__ == "MessageSizeTooLargeError"
 
 many = KafkaProducer(
     bootstrap_servers=cluster.address, batch_size=200_000, linger_ms=200, **quick.producer
 )
 halved = [many.send(tight, value=os.urandom(1_000)) for _ in range(150)]
-assert [future.get(timeout=10).offset for future in halved] == list(range(9, 159))
 failed
+
+# %% tags=["proof", "A103", "A129"]
+assert (flushed, len(outcome), len(failed)) == (None, 10, 1)
+assert type(failed[0]).__name__ == "MessageSizeTooLargeError"
+assert [future.get(timeout=10).offset for future in halved] == list(range(9, 159))
 
 # %% [markdown]
 # One, and `flush` returned without a word. *Decided* is not *delivered*. Only the future knows, or
@@ -582,8 +602,10 @@ cluster.gateway.drop_replies("Produce", client_id=again)  # lost on the way: a p
 given = dead + cluster.address.split(",")
 with KafkaProducer(bootstrap_servers=given, client_id=again) as steady:
     reached = steady.send(again, value=b"x").get(timeout=10).offset == 0
-assert (reached, len(cluster.gateway.frames("Produce", client_id=again))) == (True, 2)
 caught
+
+# %% tags=["proof", "A107", "A110", "A130", "A135", "A144"]
+assert (reached, len(cluster.gateway.frames("Produce", client_id=again))) == (True, 2)
 
 # %% [markdown]
 # The record that is too large was sent once: it will never fit, and the client knows which errors
@@ -631,6 +653,8 @@ consumer = KafkaConsumer(
 )
 stored = sorted(record.value for record in clients.records_until_end(consumer))
 assert stored == sorted(b"%d first second" % number for number in range(400))
+
+# %% tags=["proof", "A14", "A112", "A141", "A142"]
 assert [len(witness.answers) for witness in witnesses] == [401] * 3
 assert [error is None for _, error in witnesses[0].answers].count(False) == 1
 assert len(wrapped.faults) == 401
@@ -681,6 +705,8 @@ wait_until(lambda: all(one.is_done for one in lost), timeout=20, what="the deliv
 cut_off.close(timeout=10)  # it has nothing left to try
 assert not alive("cut-off")
 cluster.gateway.heal()
+
+# %% tags=["proof", "A106", "A147", "A165"]
 assert (sum(future.failed() for future in lost), cluster.topic(ends).records) == (20, 20)
 
 # %% [markdown]
@@ -724,8 +750,10 @@ def ended_by(end, topic):
 said, status, kept = ended_by(signal.SIGINT, new_topic("interrupted"))
 assert (said[-1], status, kept) == ("flush and close\n", 130, len(said) - 1)
 said, _, kept_of_killed = ended_by(signal.SIGKILL, new_topic("killed"))
-assert kept_of_killed < len(said)
 f"{kept} of {kept}, and then {kept_of_killed} of {len(said)}"
+
+# %% tags=["proof", "A162", "A164"]
+assert kept_of_killed < len(said)
 
 # %% [markdown]
 # The handler of the interrupt only sets a flag. The loop sees it, ends, and the program closes in
@@ -743,15 +771,17 @@ f"{kept} of {kept}, and then {kept_of_killed} of {len(said)}"
 # Before you run the next cell: put `True` for yes or `False` for no in the place of each `None`.
 # Beside it stands what this run says.
 
-# %% tags=["A108", "A111"]
+# %%
 reader = KafkaConsumer(
     topic, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 stored = {(struct.unpack(">q", r.key)[0], r.value) for r in clients.records_until_end(reader)}
 sent = {(n, b"hello %d" % n) for n in range(start, start + ledger.settle()["acknowledged"])}
 review = {1: (None, not failed), 2: (None, reached), 3: (None, stored == sent), 4: (None, slower)}
-assert [number for number, (_, yes) in review.items() if yes] == [2, 3, 4]
 print(f"{sum(mine is yes for mine, yes in review.values())} of 4 as you answered: {review}")
+
+# %% tags=["proof", "A108", "A111"]
+assert [number for number, (_, yes) in review.items() if yes] == [2, 3, 4]
 
 # %% [markdown]
 # Three are yes. A callback hears of each success, with a receipt; an errback of each failure, with
@@ -768,7 +798,7 @@ print(f"{sum(mine is yes for mine, yes in review.values())} of 4 as you answered
 # A value that is no text and no bytes needs a serializer. kafka-python brings one for JSON. Here a
 # program gives it a Python *set*, which JSON does not have. Read what it says.
 
-# %% tags=["A110"]
+# %%
 teller = KafkaProducer(
     bootstrap_servers=cluster.address, value_serializer=JsonSerializer(), **quick.producer
 )
@@ -776,6 +806,8 @@ try:
     teller.send(prices, value={"names": {"IBM", "SUN"}})
 except TypeError as error:
     print(error, masked := str(error.__context__), sep="\n")
+
+# %% tags=["proof", "A110"]
 assert "set is not JSON serializable" in masked
 
 # %% [markdown]

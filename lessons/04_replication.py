@@ -57,6 +57,8 @@ from kafkalab import diagrams
 before = cluster.topic(topic)
 assert {one.partition: one.replicas for one in before.partitions} == assignments
 leads = Counter(one.leader for one in before.partitions)
+
+# %% tags=["proof", "A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
 assert leads == {0: 4, 1: 4, 2: 5}
 assert all(one.leader == one.replicas[0] for one in before.partitions)  # the *preferred* leader
 assert all(sorted(one.isr) == [0, 1, 2] for one in before.partitions)  # one leader, two followers
@@ -71,13 +73,15 @@ for copies in (1, 2, 3):
 
 hosts = {f"{one['host']}:{one['port']}" for one in admin.describe_cluster()["brokers"]}
 folders = {cluster.segments(topic, 1, broker)[0].path.parent for broker in cluster.brokers}
-assert len(hosts) == len(folders) == 3  # three ports, three disks
 assert cluster.quorum().leader == 100  # the controller is a process of its own
 
 shares = ", ".join(f"broker {broker} leads {leads[broker]}" for broker in cluster.brokers)
 ax = diagrams.replicas({"now": before})
 ax.set_title(f"Who stands first leads: {shares}")
 charts.show(ax, f"13 partitions in three copies, all in sync; {shares} of them.")
+
+# %% tags=["proof", "A70", "A71", "A81", "A148", "B94", "B95", "C45", "R1", "R9"]
+assert len(hosts) == len(folders) == 3  # three ports, three disks
 
 # %% [markdown]
 # The last topics have six partitions with one, two and three copies, dealt out like cards: each
@@ -131,10 +135,7 @@ with watch.during("stop", a_round, pause):
 after = cluster.topic(topic)
 moved = [p for p in range(13) if before.partitions[p].leader != after.partitions[p].leader]
 
-assert {one.partition: one.leader for one in after.partitions} == predicted  # cell by cell
 assert moved == [one.partition for one in before.partitions if one.leader == 0] == [1, 4, 7, 10]
-assert Counter(one.leader for one in after.partitions) == {1: 6, 2: 7}
-assert all(sorted(one.isr) == [1, 2] for one in after.partitions)
 print(my_moves.against(len(moved)))
 right = sum(my_leaders.get(partition) == predicted[partition] for partition in moved)
 
@@ -142,6 +143,11 @@ ax = diagrams.replicas({"before": before, "after": after})
 title = f"Without broker 0 {len(moved)} leaders moved, as the rule says; you had {right} right"
 ax.set_title(title)
 charts.show(ax, f"{title}. Partitions {moved} went to the next broker of their lists.")
+
+# %% tags=["proof", "A82", "A83", "A84", "R12"]
+assert {one.partition: one.leader for one in after.partitions} == predicted  # cell by cell
+assert Counter(one.leader for one in after.partitions) == {1: 6, 2: 7}
+assert all(sorted(one.isr) == [1, 2] for one in after.partitions)
 
 # %% [markdown]
 # Only the partitions that broker 0 led have moved; the others kept theirs. In each column the
@@ -169,6 +175,8 @@ admin.alter_configs([ConfigResource("TOPIC", made, configs={"retention.ms": "600
 assert cluster.topic(made).partitions[0].leader in (1, 2)
 
 short = cluster.topic(even).partitions
+
+# %% tags=["proof", "A85", "A89", "C52"]
 assert {one.leader for one in short} == {1, 2}
 assert {len(one.replicas) for one in short} == {3}  # who *should* have a copy: as before
 assert {len(one.isr) for one in short} == {2}  # who has all of it: one fewer
@@ -180,13 +188,15 @@ assert {len(one.isr) for one in short} == {2}  # who has all of it: one fewer
 # Now the broker comes back. Before you run the next cell: how many partitions will it lead, once it
 # is in sync?
 
-# %% tags=["A86", "R14"]
+# %%
 with watch.during("restart", a_round, pause):
     cluster.restart(0)
     cluster.wait_for_isr(topic, 3)
 led_again = sum(one.leader == 0 for one in cluster.topic(topic).partitions)
-assert led_again == 0
 led_again
+
+# %% tags=["proof", "A86", "R14"]
+assert led_again == 0
 
 # %% [markdown]
 # None. It does nothing but follow: a change of leaders costs every client a moment, so Kafka makes
@@ -194,13 +204,11 @@ led_again
 # Compare partition 1 on all three disks. And compute something: a counter whose log holds changes,
 # once from what the leader hands out and once from the bytes on the disk of a follower.
 
-# %% tags=["B110", "B112"]
+# %%
 import re
 
 steady.flush(timeout=30)
 copies = cluster.copies(topic, 1)
-assert copies.equal
-assert copies[0].bytes > 0
 
 counter = cluster.unused("counter")
 admin.create_topics({counter: {"assignments": {0: [1, 0, 2]}}})
@@ -216,9 +224,13 @@ of_leader, of_follower = (
     [int(change) for change in re.findall(rb"change:([+-]\d+)", found)]
     for found in (bytes_of_leader, bytes_of_follower)
 )
+copies
+
+# %% tags=["proof", "B110", "B112"]
+assert copies.equal
+assert copies[0].bytes > 0
 assert of_leader == of_follower
 assert sum(of_follower) == 42
-copies
 
 # %% [markdown]
 # Equal, byte by byte: a follower does not run your records again, it copies the batches of the
@@ -228,7 +240,7 @@ copies
 # To give the leaders back to those that stand first is an order of its own: a **preferred leader
 # election**. Kafka gives that order itself within five minutes, unless told not to.
 
-# %% tags=["B108", "C53"]
+# %%
 from kafkalab import wait_until
 from kafkalab.lessons import replication
 
@@ -252,6 +264,8 @@ def elect_the_first(*others):
 
 
 elect_the_first()
+
+# %% tags=["proof", "B108", "C53"]
 assert Counter(one.leader for one in cluster.topic(topic).partitions) == leads
 assert Counter(one.leader for one in cluster.topic(even).partitions) == {0: 2, 1: 2, 2: 2}
 
@@ -286,11 +300,13 @@ with KafkaConsumer(bootstrap_servers=cluster.address, **own) as office:
     office.commit({place: OffsetAndMetadata(6)})  # a group that has come as far as offset 6
 fetches = cluster.gateway.frames("Fetch", broker=1, between=None)
 askers = Counter(frame.client_id for frame in fetches)
-assert "reader" in askers
 if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
     assert {"broker-0-fetcher-0", "broker-2-fetcher-0"} <= {*askers}
 ends = {"before": [[*cluster.log_ends(topic, p).values()] for p in range(13)]}  # for later
 askers
+
+# %% tags=["proof", "B96"]
+assert "reader" in askers
 
 # %% [markdown]
 # Two brokers and your reader send the same kind of request. A follower adds its number, and the
@@ -309,7 +325,7 @@ askers
 my_marks = Prediction(None, "records")  # your number in the place of None
 my_marks
 
-# %% tags=["A32", "B97"]
+# %%
 for _ in range(3):  # should the machine stall here, the fence comes first: then once more
     elect_the_first(marks)
     start = cluster.topic(marks).partitions[0].end_offset
@@ -332,9 +348,11 @@ for _ in range(3):  # should the machine stall here, the fence comes first: then
     steady.flush(timeout=30)
     if high_watermark == start:
         break
+my_marks.against(sum(map(len, polled.values())))
+
+# %% tags=["proof", "A32", "B97"]
 assert frozen.ends == {0: start, 1: start + 10, 2: start + 10}
 assert (high_watermark, position, polled) == (start, start, {})
-my_marks.against(sum(map(len, polled.values())))
 
 # %%
 names = {1: "broker 1, leader", 2: "broker 2", 0: "broker 0, frozen"}
@@ -541,15 +559,17 @@ waits = (
 wait = dict(zip(waits.during, waits.acknowledged - waits.sent, strict=True))
 moves = {one: watch.until_moved(one, 1) for one in wait}
 silent = {one for one in moves if moves[one]} - {"stop"}
-assert silent == {"pause", "cut", "kill"}  # the three returns moved no leader
 assert all(wait["stop"] < wait[one] and moves["stop"] < moves[one] for one in silent)
-assert 1.5 < moves["kill"] < 9  # a session lasts three seconds
 verdict = ledger.verdict(cluster)
-assert (verdict.acknowledged, verdict.lost, verdict.duplicated) == (verdict.sent, [], []), verdict
 ax = replication.failover(looks, waits.sort_values("during", key=lambda names: names.map(wait)))
 title = f"After a stop the longest wait is {wait['stop']:.1f} s, after a kill {wait['kill']:.1f} s"
 ax.set_title(title)
 charts.show(ax, f"Leader maps and in-sync replicas through faults and returns. {title}.")
+
+# %% tags=["proof", "A87", "B99", "C32", "R11", "R13", "R36"]
+assert silent == {"pause", "cut", "kill"}  # the three returns moved no leader
+assert 1.5 < moves["kill"] < 9  # a session lasts three seconds
+assert (verdict.acknowledged, verdict.lost, verdict.duplicated) == (verdict.sent, [], []), verdict
 
 # %% [markdown]
 # To come back moves no leader. A stop tells the controller first, so the leaders move before the
@@ -626,7 +646,7 @@ claims
 # the client `greedy` a **quota**: a thousand bytes a second from each broker.
 
 
-# %% tags=["B117"]
+# %%
 def told_to_wait():
     greedy.poll(timeout_ms=100)
     milliseconds = greedy.metrics()["consumer-metrics"]["throttle-time-max"]
@@ -649,9 +669,11 @@ answers = {  # number: (yours, what this run says)
     7: (None, "exactly once" if verdict.lost == verdict.duplicated == [] else "another"),
 }
 found = " ".join(str(said) for _, said in answers.values())
-assert found == "quota all nobody many 3 3 exactly once"
 print(f"{sum(mine == said for mine, said in answers.values())} of 7 as this run says")
 answers
+
+# %% tags=["proof", "B117"]
+assert found == "quota all nobody many 3 3 exactly once"
 
 # %% [markdown]
 # 1. A quota, for a client id or a user. The broker answers with a time to wait.
@@ -682,7 +704,6 @@ if cluster.state(1) == "running":
 cluster.wait_for_isr(topic, 1)
 assert cluster.topic(safes[2]).partitions[0].leader is None  # two copies, two losses
 assert cluster.topic(safes[3]).records == 10  # three copies, two losses
-assert [n - (n // 2 + 1) for n in (3, 5)] == [1, 2]  # controllers: more than half must live
 
 strict = KafkaProducer(
     bootstrap_servers=cluster.address, retries=0, enable_idempotence=False, **quick.producer
@@ -695,10 +716,13 @@ print(refusal)
 print([line for line in cluster.logs(2, 5_000).splitlines() if "min.isr" in line][-1])
 
 scarce, (alone_on_0,) = cluster.topic(topic), cluster.topic(safes[1]).partitions
+scarce
+
+# %% tags=["proof", "A15", "A90", "B109"]
+assert [n - (n // 2 + 1) for n in (3, 5)] == [1, 2]  # controllers: more than half must live
 assert all((one.isr, one.elr) == ([2], [1]) for one in scarce.partitions)
 assert not any(one.last_known_elr for one in scarce.partitions)  # each of them has a leader
 assert (alone_on_0.leader, alone_on_0.last_known_elr) == (None, [0])
-scarce
 
 # %% [markdown]
 # The client hears *NotEnoughReplicas*; the log of the broker says it in full. *The size of the

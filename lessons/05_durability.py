@@ -97,7 +97,6 @@ told = {fetch.source for fetch in fetches if strict.requested < fetch.requested 
 assert [frame.outcome for frame in sent.values()] == ["unasked", "answered", "answered"]
 if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
     assert told == {1, 2}  # both followers spoke before acks=all was answered
-assert [receipt.offset for receipt in receipts] == [0, 1, 2, 0, 4, 5]  # the fourth lies at 3
 
 ax = durability.acknowledgements(sent, fetches)
 copies = len(first(topic).isr)
@@ -108,6 +107,9 @@ charts.show(
     "answers when its own log has the record. With acks=all it answers after each follower has "
     "fetched the record and asked for the next one.",
 )
+
+# %% tags=["proof", "A24", "A114", "C50"]
+assert [receipt.offset for receipt in receipts] == [0, 1, 2, 0, 4, 5]  # the fourth lies at 3
 
 # %% [markdown]
 # Read the third sequence downwards. A follower does not say "I have it". It asks for the *next*
@@ -167,13 +169,15 @@ cluster.kill(0)
 # without an answer. The controller hears no heartbeat from broker 0, and gives it up when the
 # session timeout is over.
 
-# %% tags=["C47"]
+# %%
 spark = spark_session()  # it starts while the controller waits for heartbeats
 cluster.wait_for_leader(copied, 0, among=[1, 2])
 alone = [p for p in cluster.topic(waiting).partitions if p.leader is None]
+cluster.topic(waiting)
+
+# %% tags=["proof", "C47"]
 assert [(p.partition, p.isr, p.elr) for p in alone] == [(0, [], [0]), (3, [], [0])]
 assert sum(promise.succeeded() for promise in promises[waiting]) == records * 2 // 3
-cluster.topic(waiting)
 
 # %% [markdown]
 # With one copy, two partitions have no leader: nobody is in sync, and the only *eligible* replica
@@ -193,10 +197,12 @@ verdict
 # %% tags=["C46", "C48", "C49", "C51", "C95"]
 assert all(promise.succeeded() for promise in promises[waiting])  # those that had to wait, too
 lost = {(count.topic, count.partition): count.lost for count in verdict.partitions if count.lost}
+my_lost.against(lost[copied, 0] + lost[copied, 3])
+
+# %% tags=["proof", "C46", "C48", "C49", "C51", "C95"]
 assert lost == {(topic, p): records // 6 for topic in (silent, copied) for p in (0, 3)}
 assert not set(early) & set(verdict.lost)
 assert not verdict.duplicated
-my_lost.against(lost[copied, 0] + lost[copied, 3])
 
 # %% [markdown]
 # Two copies lost as much as one. A follower copies what the leader *has*, and the leader never read
@@ -277,13 +283,8 @@ for topic in held.values():
 ends["old leader back"] = {acks: cluster.log_ends(held[acks]) for acks in (1, "all")}
 verdict = leader_only.verdict(cluster)
 lost = {count.topic: count.lost for count in verdict.partitions}
-assert answered[1] == records > answered["all"] == 0
-assert lost == {held[0]: records, held[1]: records, held["all"]: 0}
-assert "before" not in verdict.lost + verdict.duplicated
 stored, left = (ends[moment][1][1] for moment in ("leader killed", "old leader back"))
-assert stored == records + 2  # those of the burst, one before, and the sentinel
 assert left == first(held[1]).end_offset  # the old leader has cut its log off
-assert max(led.end_offset, left) <= 2  # before it died no consumer could read any of the burst
 
 rows = [
     (place, moment, broker, end, f"acks={acks}")
@@ -295,6 +296,13 @@ ax = durability.log_ends(spark.createDataFrame(rows, durability.LOG_ENDS))
 title = f"With acks=1 broker 1 had {stored} records, and then {left}"
 ax.set_title(title)
 charts.show(ax, f"Log end offsets of three replicas at three moments. {title}.")
+
+# %% tags=["proof", "C54", "C55", "C56", "A115", "A116"]
+assert answered[1] == records > answered["all"] == 0
+assert lost == {held[0]: records, held[1]: records, held["all"]: 0}
+assert "before" not in verdict.lost + verdict.duplicated
+assert stored == records + 2  # those of the burst, one before, and the sentinel
+assert max(led.end_offset, left) <= 2  # before it died no consumer could read any of the burst
 
 # %% [markdown]
 # The old leader threw them away. A replica that returns asks the new leader where their logs part
@@ -363,7 +371,6 @@ single, spread = new_topic("single", [[0]], 2), new_topic("2-copies-minimum-1", 
 floor, answers = Ledger(), {}
 ask_all(3)
 default = cluster.broker_configs(0)["min.insync.replicas"]
-assert (default.value, default.source) == ("2", "DYNAMIC_DEFAULT_BROKER_CONFIG")
 assert ask(single, "all") is None  # one copy, a minimum of 2, and accepted
 
 cluster.kill(2)
@@ -376,10 +383,13 @@ for promise in promises[triple] + promises[pair][::3]:  # of the pair partitions
     promise.get(timeout=20)
 refusals = {partition: ask(pair, "all", partition) for partition in range(6)}
 accepted = sum(promise.succeeded() for promise in promises[pair])
+my_accepted.against(accepted)
+
+# %% tags=["proof", "B102", "B103", "C60", "C64"]
+assert (default.value, default.source) == ("2", "DYNAMIC_DEFAULT_BROKER_CONFIG")
 assert accepted == records // 3
 assert {p for p, error in refusals.items() if error == "NotEnoughReplicasError"} == {1, 2, 4, 5}
 assert all(promise.succeeded() for promise in promises[triple])
-my_accepted.against(accepted)
 
 # %% [markdown]
 # Three copies with a minimum of two took everything. Two copies with a minimum of two stopped in
@@ -396,7 +406,7 @@ my_accepted.against(accepted)
 # %% [markdown]
 # The minimum speaks to `acks=all` alone. What about an `acks=1` record where it is not met?
 
-# %% tags=["C63", "A118", "A119"]
+# %%
 from kafka.admin import ConfigResource
 
 hidden = new_topic("hidden", [[0, 1, 2]], 3)  # broker 2 is dead: two in sync
@@ -411,9 +421,11 @@ wait_until(
     what="the new minimum",
 )
 wait_until(lambda: ask(hidden, "all") is None, timeout=10, what="a record that is accepted")
+unseen, first(hidden).end_offset
+
+# %% tags=["proof", "C63", "A118", "A119"]
 assert unseen == receipt.offset == 0  # acknowledged at 0, and readable up to 0: nothing
 assert first(hidden).end_offset == cluster.log_ends(hidden)[0] == 2
-unseen, first(hidden).end_offset
 
 # %% [markdown]
 # Accepted, copied to the other replica in sync, and invisible: below the minimum the high watermark
@@ -441,11 +453,13 @@ if cluster.state(1) == "running":  # a second run of this cell only looks
 
 ask_all(1)
 assert {ask(*one) for one in six} == refused
-assert not any(promise.is_done for promise in late)
 assert cluster.quorum().leader == 100  # the controller is a process of its own
 leaderless = [p.partition for p in cluster.topic(spread).partitions if p.leader is None]
-assert leaderless == [1, 4]  # those whose two copies lie on brokers 1 and 2
 cluster.topic(triple)
+
+# %% tags=["proof", "C31", "C58", "C65", "R16"]
+assert not any(promise.is_done for promise in late)
+assert leaderless == [1, 4]  # those whose two copies lie on brokers 1 and 2
 
 # %% [markdown]
 # No `acks=all` record is accepted: in each partition one replica is in sync, and two are needed.
@@ -473,12 +487,14 @@ goes_on, one_holds = (
     for size in (2, 1)
 )
 (best,) = goes_on - one_holds  # one may fail, and no record rests on one broker alone
-assert best == 2
 
 ax = durability.answers(asked)
 title = f"Three copies: a minimum of {best} goes on with two and stops at one"
 ax.set_title(title)
 charts.show(ax, f"What became of a record, by acks, minimum and replicas in sync. {title}.")
+
+# %% tags=["proof", "B101", "C66", "C99"]
+assert best == 2
 
 # %% [markdown]
 # The sends are done, with two of three brokers. The two partitions still have no leader: broker 2
@@ -502,7 +518,7 @@ charts.show(ax, f"What became of a record, by acks, minimum and replicas in sync
 my_kept = Prediction(None, "records")  # your number in the place of None
 my_kept
 
-# %% tags=["B105"]
+# %%
 if cluster.state(0) == "running":
     for name in burst[half:]:
         for topic in fates:
@@ -511,12 +527,14 @@ if cluster.state(0) == "running":
     cluster.kill(0)
 cluster.wait_for_brokers([2])
 allowed = cluster.broker_configs(2)["unclean.leader.election.enable"]
+cluster.topic(guarded)
+
+# %% tags=["proof", "B105"]
 assert (allowed.value, allowed.source) == ("false", "DEFAULT_CONFIG")
 assert (settled["failed"], shown) == (half, records)  # `guarded` refused; all can be read
 assert {first(topic).leader for topic in fates} == {None}
 assert [first(topic).elr for topic in fates] == [[0], [0], [0], [0, 1]]
 assert [first(topic).last_known_elr for topic in fates] == [[0]] * 4
-cluster.topic(guarded)
 
 # %% [markdown]
 # `guarded` has a minimum of 2. It refused its second half, so broker 1 has missed nothing there,
@@ -552,9 +570,6 @@ from pyspark.sql import functions as F
 
 rest = floor.verdict(cluster)  # those that had to wait: one broker was killed, one was stopped
 assert len(rest.acknowledged) == len(rest.found) == records * 3
-assert rest.lost == rest.duplicated == []
-assert lost == {waits: 0, forced: half, unclean: half, guarded: 0}
-assert again.offset == half  # consumers have read another record of this offset
 assert None not in {p.leader for p in cluster.topic(spread).partitions}  # broker 1 is back
 
 every = frozen.frame(spark).union(leader_only.frame(spark))
@@ -568,6 +583,11 @@ ax = durability.fates(every, by="topic", order=topics)
 title = f"{len(gone)} of {len(topics)} topics lost records that were acknowledged"
 ax.set_title(title)
 charts.show(ax, f"Bars of {records} records by topic. {title}: {', '.join(sorted(gone))}.")
+
+# %% tags=["proof", "B104", "B106", "C59", "C61", "C68"]
+assert rest.lost == rest.duplicated == []
+assert lost == {waits: 0, forced: half, unclean: half, guarded: 0}
+assert again.offset == half  # consumers have read another record of this offset
 
 # %% [markdown]
 # Broker 0 had all of them and cut its log to that of the leader. Half of what `acks=all` had
@@ -623,7 +643,7 @@ charts.show(ax, f"The share of records that were done within a time, by acks. {t
 # maintenance. One producer tries again for a second and a half, the other does not. Which error
 # does each get?
 
-# %% tags=["A117", "C62"]
+# %%
 sure = new_topic("sure", [[0, 1, 2]], 3)
 if cluster.state(2) == "running":
     cluster.stop(2)
@@ -636,10 +656,12 @@ except KafkaError as error:
     expired = f"{type(error).__name__}: {error}"
 hasty = ask(sure, "all")
 log = [line for line in cluster.logs(0, 5_000).splitlines() if "NotEnoughReplicasException" in line]
+print(hasty, expired, log[-1], sep="\n\n")
+
+# %% tags=["proof", "A117", "C62"]
 assert hasty == "NotEnoughReplicasError"
 assert expired.startswith("KafkaTimeoutError")
 assert f"{sure}-0" in log[-1]
-print(hasty, expired, log[-1], sep="\n\n")
 
 # %% [markdown]
 # Three errors, one cause. The first names it: *not enough replicas*. The second does not. The

@@ -103,7 +103,7 @@ my_records.against(cluster.topic(twice).records - 6)  # six came before
 # Nothing was lost, nothing failed, and every record is there twice. Look at some of them in the log
 # with Spark, beside what the producer was told.
 
-# %% tags=["C70", "C73"]
+# %%
 from pyspark.sql import functions as F
 
 from kafkalab import read_topic
@@ -114,11 +114,13 @@ copies = log.groupBy("identity").agg(F.sort_array(F.collect_list("found")).alias
 told = without.frame(spark).where("identity NOT LIKE 'first%' AND state = 'acknowledged'")
 both = told.select("identity", "partition", "offset").join(copies, "identity")
 
+both.orderBy(F.col("identity").cast("int")).limit(4).toPandas()
+
+# %% tags=["proof", "C70", "C73"]
 assert told.count() == told.select("identity").distinct().count() == records  # told once of each
 assert both.where("size(in_the_log) > 1").count() == records == len(verdict.duplicated)
 assert both.where("array_contains(in_the_log, offset)").count() == records
 assert (verdict.lost, verdict.failed) == ([], [])
-both.orderBy(F.col("identity").cast("int")).limit(4).toPandas()
 
 # %% [markdown]
 # One acknowledgement each, and two offsets. Two things had happened. Where the *leader* was frozen,
@@ -133,13 +135,15 @@ both.orderBy(F.col("identity").cast("int")).limit(4).toPandas()
 # frozen and the others are awake. Before you run the next cell: how many records are doubled with
 # `acks=1`?
 
-# %% tags=["C71"]
+# %%
 one = new_topic("one-frozen")
 leader = cluster.topic(one).partitions[0].leader
 led = {p.partition for p in cluster.topic(one).partitions if p.leader == leader}
 acks_one = burst(one, [leader], acks=1, enable_idempotence=False)
-assert acks_one.verdict(cluster).duplicated == [n for n in range(records) if n % 6 in led]
 led, acks_one.verdict()
+
+# %% tags=["proof", "C71"]
+assert acks_one.verdict(cluster).duplicated == [n for n in range(records) if n % 6 in led]
 
 # %% [markdown]
 # Those of the partitions that the frozen broker leads, and no others. Two frozen ones lead twice as
@@ -156,7 +160,6 @@ idempotent = burst(once, [b for b in cluster.brokers if b != leader])
 assert idempotent.verdict(cluster).duplicated == idempotent.verdict().lost == []
 sent = cluster.gateway.frames("Produce", client_id=once).batches()
 repeated = sent.duplicated(["partition", "base_sequence"]).sum()
-assert repeated >= 6  # the batch of each partition was sent again
 
 runs = {"off, acks=all": without, "off, acks=1, one frozen": acks_one, "on, acks=all": idempotent}
 frames = [run.frame(spark).withColumn("setting", F.lit(name)) for name, run in runs.items()]
@@ -168,6 +171,9 @@ ax = bars.plot.barh(title=title, figsize=(7.5, 2.6))
 ax.bar_label(ax.containers[0], padding=3)
 ax.set(xlabel="copies too many (records)", ylabel="idempotence")
 charts.show(ax, f"{title}. Bars: {', '.join(f'{n}: {v}' for n, v in bars.items())}.")
+
+# %% tags=["proof", "B87", "C74"]
+assert repeated >= 6  # the batch of each partition was sent again
 
 # %% [markdown]
 # ## How does a broker know a batch again?
@@ -204,7 +210,7 @@ wire[["producer_id", "producer_epoch", "base_sequence", "records", "outcome"]]
 # use one id after the other; you will need it below. The row that was `dropped` comes again with
 # the same three numbers.
 
-# %% tags=["A133", "B88", "B89", "C76"]
+# %%
 import time
 
 from kafka import TopicPartition
@@ -213,13 +219,15 @@ admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 place = TopicPartition(knowing, 0)
 known = admin.describe_producers([place])[place].active_producers[-1]
 stored = cluster.batches(knowing, 0)
+known
+
+# %% tags=["proof", "A133", "B88", "B89", "C76"]
 assert list(wire.base_sequence) == [0, 0, 1, 2, 3, 4, 5]  # on the wire: seven
 assert [batch.base_sequence for batch in stored] == [0, 1, 2, 3, 4, 5]  # in the log: six
 assert {batch.producer_id for batch in stored} == set(wire.producer_id) == {known.producer_id}
 assert (known.last_sequence, known.producer_epoch) == (5, 0)  # what the leader remembers
 assert {batch.base_sequence for batch in cluster.batches(blind, 0)} == {-1}  # no number at all
 assert len(cluster.batches(blind, 0)) == 7
-known
 
 # %% [markdown]
 # For each producer id, the leader remembers the last five batches of each partition. A batch that
@@ -233,13 +241,15 @@ known
 # A program sends its six rides, is started again and sends them again. Its settings have not
 # changed. Before you run the next cell: how many of them does the broker refuse to write?
 
-# %% tags=["C77"]
+# %%
 restarted = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 for number in range(6):
     restarted.send(knowing, value=b"ride %d" % number).get(timeout=10)
 ids = {batch.producer_id for batch in cluster.batches(knowing, 0)}
-assert read_topic(spark, cluster, knowing).count() == 6 * len(ids) > 6  # all are there again
 ids
+
+# %% tags=["proof", "C77"]
+assert read_topic(spark, cluster, knowing).count() == 6 * len(ids) > 6  # all are there again
 
 # %% [markdown]
 # None. There are two producer ids in the log, and each ride is there once for each of them. A new
@@ -250,7 +260,7 @@ ids
 # idempotence, then with. The last line is of another kind: a contradiction that has nothing to do
 # with idempotence.
 
-# %% tags=["A134", "C5", "C6"]
+# %%
 from kafka.errors import KafkaConfigurationError, KafkaError
 
 chosen, reasons = {}, {}
@@ -269,11 +279,13 @@ for setting, value in [
         KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=True, **own)
     except KafkaConfigurationError as error:
         reasons[case] = str(error)
+{case: (chosen.get(case), reasons.get(case)) for case in (*chosen, case)}
+
+# %% tags=["proof", "A134", "C5", "C6"]
 assert list(chosen.values()) == [True, False, False, False, False]
 assert list(reasons) == [case for case in chosen if not chosen[case]] + [case]
 assert "acks=1" in reasons["acks=1"]
 assert "delivery_timeout_ms" in reasons[case]
-{case: (chosen.get(case), reasons.get(case)) for case in (*chosen, case)}
 
 # %% [markdown]
 # Idempotence needs `acks="all"`, retries, and at most five requests on their way. Say otherwise,
@@ -285,13 +297,15 @@ assert "delivery_timeout_ms" in reasons[case]
 # instead: it leaves the producer and never reaches the broker. Before you run the next cell: how
 # many of six rides are in the log?
 
-# %% tags=["C96"]
+# %%
 lost = six_rides("lost", cluster.gateway.hold_requests, acks=0, enable_idempotence=False)
 wait_until(lambda: cluster.topic(lost).records >= 5, timeout=10, what="the last of the rides")
 cluster.gateway.heal()  # what was held will not come any more
 counts = {n: cluster.topic(n).records for n in (lost, blind, six_rides("sure", lose_answer))}
-assert list(counts.values()) == [5, 7, 6]
 counts
+
+# %% tags=["proof", "C96"]
+assert list(counts.values()) == [5, 7, 6]
 
 # %% [markdown]
 # At most once: `acks=0` never repeats, so it can lose. At least once: `acks="all"` repeats, so it
@@ -385,12 +399,14 @@ by_time = read.selectExpr(
 ends = [read_topic(spark, cluster, accounts, isolation=level).count() for level in levels]
 assert [read.where(f"reader = '{level}'").count() for level in levels] == ends == [11, 9]
 assert read.where("reader = 'read_committed' AND identity IN ('debit 2', 'credit 2')").isEmpty()
-assert held == 2
 
 title = f"{ends[0]} records were read, {ends[0] - ends[1]} of them never happened"
 ax = charts.timeline(by_time, time="read_at", value="visible", by="reader", marks=marks)
 ax.set(title=title, ylabel="records read so far")
 charts.show(ax, f"{title}. Uncommitted records show at once; committed ones come in jumps.")
+
+# %% tags=["proof", "B90"]
+assert held == 2
 
 # %% [markdown]
 # The careless reader got a debit and a credit that never took place. The careful one waited, even
@@ -409,11 +425,9 @@ stored = cluster.batches(accounts, 0)
 end = cluster.topic(accounts).partitions[0].end_offset
 values = read_topic(spark, cluster, accounts).where("partition = 0").count()
 markers = [(batch.base_offset, batch.marker) for batch in stored if batch.control]
-assert (values, end) == (8, 11)
 assert markers == [(1, "commit"), (3, "abort"), (10, "commit")]
 frames = cluster.gateway.frames(client_id="bank")
 asked = list(dict.fromkeys(frame.api for frame in frames if frame.api != "ApiVersions"))
-assert asked[-4:] == ["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn"]
 if cluster.gateway.covers_nodes:  # with Docker only what clients say passes the gateway
     assert cluster.gateway.frames("WriteTxnMarkers", between="nodes")
 assert admin.describe_features()["transaction.version"]["finalized"] == (2, 2)  # see Java below
@@ -422,12 +436,16 @@ print("the bank asked for:", *asked)
 rows = {f"partition {n}\ntransfer 3 open": log for n, log in enumerate(logs)}
 held_at = {name: stable[place] for name, place in zip(rows, places, strict=True)}
 assert list(held_at.values()) == [4, 4]  # the last stable offsets: where transfer 3 begins
-assert [(log[-1].last_offset, log[4].transactional) for log in logs] == [(9, True), (4, True)]
 rows["partition 0\ntransfer 3 committed"] = stored
 title = f"{end} offsets for {values} records: {len(markers)} are markers"
 ax = transactions.transaction_logs(rows, last_stable=held_at)
 ax.set_title(title)
 charts.show(ax, f"{title}. In order: {', '.join(b.marker or 'a record' for b in stored)}.")
+
+# %% tags=["proof", "B93"]
+assert (values, end) == (8, 11)
+assert asked[-4:] == ["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn"]
+assert [(log[-1].last_offset, log[4].transactional) for log in logs] == [(9, True), (4, True)]
 
 # %% [markdown]
 # An abort takes nothing away. When a transaction ends, each of its partitions gets a **marker**,
@@ -499,13 +517,15 @@ earlier
 # second clerk is started in the place of the first, with the same `transactional_id`. Before you
 # run the next cell: how many bills will a reader of committed records get? How many letters go out?
 
-# %% tags=["B92", "C98"]
+# %%
 clerk().commit_transaction()
 cluster.wait_for_markers()
 billed = {level: read_topic(spark, cluster, bills, isolation=level).count() for level in levels}
+billed, len(letters)
+
+# %% tags=["proof", "B92", "C98"]
 assert (earlier, cluster.group(shop).offsets) == ({}, {(orders, 0): 20})
 assert (billed, len(letters)) == ({"read_uncommitted": 40, "read_committed": 20}, 40)
-billed, len(letters)
 
 # %% [markdown]
 # Twenty bills, each once: the second clerk's `init_transactions` aborted what the first had left,
@@ -554,18 +574,20 @@ for attempt in (
     except KafkaError as error:
         refusals.append(f"{type(error).__name__}: {error}")
 again = read_topic(spark, cluster, bills, isolation="read_committed").count()
-assert again == billed["read_committed"] == 20
 assert ["ProducerFencedError" in line for line in refusals[:2]] == [True, True]
 epochs, ended = (
     [(b.producer_epoch, b.records, b.marker) for b in cluster.batches(topic, 0)]
     for topic in (bills, left)
 )
-assert [line[0] for line in epochs] == sorted(line[0] for line in epochs)
-assert epochs[0][0] < epochs[-1][0]  # the second clerk's is larger
-assert ended[-1] == (1, 1, "abort")  # it began with epoch 0, and nothing came after
 assert cluster.gateway.frames("Produce", client_id=left)[-1].outcome == "answered"  # refused
 print("\n".join(refusals))
 epochs, ended
+
+# %% tags=["proof", "B91"]
+assert again == billed["read_committed"] == 20
+assert [line[0] for line in epochs] == sorted(line[0] for line in epochs)
+assert epochs[0][0] < epochs[-1][0]  # the second clerk's is larger
+assert ended[-1] == (1, 1, "abort")  # it began with epoch 0, and nothing came after
 
 # %% [markdown]
 # Read it line by line. *Error 90* is the coordinator's answer to the commit. *ProducerFenced*:

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,19 @@ from kafkalab.errors import CourseError
 REPOSITORY = build.REPOSITORY
 
 
+TEMPLATE = REPOSITORY / "authoring" / "template"
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """A working tree with one lesson and one lab, made from the templates."""
-    lessons = REPOSITORY / "lessons"
-    lesson = (lessons / "TEMPLATE.py").read_text("utf-8")
-    lab = (lessons / "LAB_TEMPLATE.py").read_text("utf-8")
+    """A working tree with the lesson and the lab of the template."""
+    shutil.copytree(TEMPLATE, tmp_path, dirs_exist_ok=True)
     files = {
-        "lessons/00_title.py": lesson,
-        "grading/labs/00_title/lab.py": lab,
-        "lessons/outline.md": "| A7 | parts | 00 | planned |\n",
-        "labs/00_title/hints.md": "## task-1\n\nLook.\n\n## task-2\n\nThink.\n",
+        "lessons/outline.md": "| A7 | parts | title | planned |\n",
+        "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n| record | message | |\n",
         "README.md": f"# Course\n\n{TABLE_BEGIN}\n{TABLE_END}\n",
     }
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
     return Course(tmp_path)
 
@@ -42,6 +41,7 @@ def test_a_build_writes_what_a_check_misses_and_nothing_twice(course: Course) ->
         "labs/00_title/lab00_title.ipynb",
         "notebooks/README.md",
         "README.md",
+        "lessons/reference/kafkalab.md",
     ]
     assert str(missing[0]) == (
         "notebooks/00_title.ipynb:1: is missing; it is made from lessons/00_title.py; "
@@ -50,7 +50,6 @@ def test_a_build_writes_what_a_check_misses_and_nothing_twice(course: Course) ->
     assert list(map(str, course.write())) == paths(missing)
     assert course.differences() == []
     assert course.write() == []
-    assert not list(course.root.rglob("*.new"))
 
 
 def test_a_changed_notebook_is_named_with_its_script(course: Course) -> None:
@@ -118,11 +117,40 @@ def test_every_file_has_a_number_of_its_own(course: Course) -> None:
 
 def test_the_outline_is_filled(course: Course) -> None:
     lesson = course.root / "lessons/00_title.py"
-    lesson.write_text(
-        lesson.read_text("utf-8").replace("# %%\nassert counts", '# %% tags=["A7"]\nassert counts')
-    )
+    lesson.write_text(lesson.read_text("utf-8").replace('["proof"]', '["proof", "A7"]', 1))
     course.write()
-    assert (course.root / "lessons/outline.md").read_text() == "| A7 | parts | 00 | 00_title |\n"
+    assert (course.root / "lessons/outline.md").read_text() == "| A7 | parts | title | title |\n"
+
+
+def test_a_requirement_that_the_outline_does_not_list_is_refused(course: Course) -> None:
+    lesson = course.root / "lessons/00_title.py"
+    lesson.write_text(lesson.read_text("utf-8").replace('["proof"]', '["proof", "A8"]', 1))
+    with pytest.raises(BadScript, match="no requirement has the id A8"):
+        course.write()
+    with (course.root / "lessons/outline.md").open("a") as outline:
+        outline.write("| A8 | the eighth | title | planned |\n")  # one line in one file
+    course.write()
+
+
+def test_a_reader_gets_no_proof(course: Course) -> None:
+    course.write()
+    assert '["proof"]' in (course.root / "lessons" / "00_title.py").read_text("utf-8")
+    notebook = (course.root / "notebooks" / "00_title.ipynb").read_text("utf-8")
+    assert "proof" not in notebook
+    assert "assert" not in notebook
+
+
+def test_what_a_build_remarks_refuses_nothing(course: Course) -> None:
+    lesson = course.root / "lessons/00_title.py"
+    wordy = "# Simply a message.\n" + "# word\n" * 1_500
+    lesson.write_text(lesson.read_text("utf-8").replace("# The client refuses", wordy + "# It is"))
+    course.write()
+    sizes = {page.page: page for page in course.sizes()}
+    assert sizes["00_title"].words > 1_500
+    assert sizes["lab00_title"].words < 300
+    said = [problem.what for problem in course.remarks()["00_title"]]
+    assert "the word 'message'" in said
+    assert "the word 'Simply'" in said
 
 
 def test_labs_are_found_by_name_and_number(course: Course) -> None:
@@ -134,14 +162,3 @@ def test_labs_are_found_by_name_and_number(course: Course) -> None:
         assert "zlib.crc32" in json.dumps(solved)
     with pytest.raises(CourseError, match="There is no lab lab07"):
         build.student_notebook("lab07", course.root)
-
-
-def test_the_command_says_what_differs(
-    course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(build, "Course", lambda: course)
-    assert build.main(["--check"]) == 1
-    assert "run ./course build" in capsys.readouterr().err
-    assert build.main([]) == 0
-    assert "notebooks/00_title.ipynb" in capsys.readouterr().out
-    assert build.main(["--check"]) == 0

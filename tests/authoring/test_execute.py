@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any
 
@@ -5,7 +6,7 @@ import nbformat
 import pytest
 
 from authoring import execute, notebooks
-from authoring.execute import Outcome
+from authoring.execute import LessonRun
 
 FRAME = """# %% [markdown]
 # # 00 Title
@@ -19,10 +20,10 @@ number = 1
 """
 
 
-def run(tmp_path: Path, code: str, **limits: Any) -> Outcome:
+def run(tmp_path: Path, code: str, **settings: Any) -> LessonRun:
     text = f"{FRAME}{code}\n"
     script = notebooks.checked(text, "lessons/00_title.py")
-    return execute.run(script, text, tmp_path / "run", folder=tmp_path, **limits)
+    return execute.run(script, text, tmp_path / "run", folder=tmp_path, **settings)
 
 
 def test_a_good_run_leaves_its_outputs_as_notebook_and_page(tmp_path: Path) -> None:
@@ -31,6 +32,69 @@ def test_a_good_run_leaves_its_outputs_as_notebook_and_page(tmp_path: Path) -> N
     assert outcome.as_dict()["problem"] == ""
     assert nbformat.read(outcome.notebook, 4).cells[-1].outputs[0].data["text/plain"] == "42"
     assert "42" in Path(outcome.page).read_text("utf-8")
+
+
+PROVED = """first = 40
+
+# %% tags=["proof"]
+proved = first + 2
+assert proved == number + 41, proved
+
+# %%
+globals().get("proved", "a page without its proofs")
+"""
+
+
+def outputs(outcome: LessonRun) -> str:
+    return nbformat.read(outcome.notebook, 4).cells[-1].outputs[0].data["text/plain"]
+
+
+def test_proofs_run_in_their_place_and_the_page_shows_none(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PROVED)
+    assert outcome.passed
+    assert outputs(outcome) == "42"
+    tags = [cell.metadata.get("tags") for cell in nbformat.read(outcome.notebook, 4).cells]
+    assert ["proof"] in tags
+    page = Path(outcome.page).read_text("utf-8")
+    assert "first" in page
+    assert "number + 41" not in page
+
+
+def test_a_page_runs_exactly_as_a_reader_has_it(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PROVED, proofs=False, navigation="[Contents](README.md)")
+    assert outcome.passed
+    text = f"{FRAME}{PROVED}\n"
+    built = notebooks.student_notebook(text, "lessons/00_title.py", "[Contents](README.md)")
+    ran = nbformat.read(outcome.notebook, 4).cells
+    assert [(cell.id, cell.source) for cell in ran] == [(c.id, c.source) for c in built.cells]
+    assert "a page without its proofs" in str(ran[-2].outputs)
+
+
+def test_a_failure_is_named_with_its_line_with_and_without_proofs(tmp_path: Path) -> None:
+    code = f"{PROVED}\n# %%\n1 / 0"
+    place = "lessons/00_title.py:20: ZeroDivisionError"
+    assert run(tmp_path, code).problem.startswith(place)
+    assert run(tmp_path, code, proofs=False).problem.startswith(place)
+
+
+def test_a_proof_that_fails_is_shown(tmp_path: Path) -> None:
+    code = PROVED.replace("number + 41", "number + 42")
+    outcome = run(tmp_path, code)
+    assert outcome.problem == "lessons/00_title.py:13: AssertionError: 42"
+    assert "AssertionError" in Path(outcome.page).read_text("utf-8")
+    assert run(tmp_path, code, proofs=False).passed
+
+
+def test_a_run_has_an_environment_and_tells_what_each_cell_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OURS", "before")
+    code = "import os\n\nassert os.environ['OURS'] == 'here'\n\n# %%\n1 / 0\n\n# %%\n2"
+    outcome = run(tmp_path, code, environment={"OURS": "here"})
+    assert os.environ["OURS"] == "before"
+    lines = [int(place.rpartition(":")[2]) for place in outcome.cell_seconds]
+    assert lines == [7, 10, 15]  # the parameters, the two that were begun
+    assert all(0 <= seconds < 30 for seconds in outcome.cell_seconds.values())
 
 
 def test_a_failure_is_named_with_its_place_and_what_it_left_is_ended(

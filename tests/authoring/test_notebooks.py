@@ -10,9 +10,11 @@ from authoring.build import Course
 from authoring.percent import BadScript
 
 COURSE = Course()
-SCRIPTS = [*COURSE.sources(), *sorted((COURSE.root / "lessons").glob("*TEMPLATE.py"))]
-LAB = (COURSE.root / "lessons" / "LAB_TEMPLATE.py").read_text("utf-8")
-PATH = "lessons/LAB_TEMPLATE.py"
+TEMPLATE = Course(COURSE.root / "authoring" / "template")
+SCRIPTS = [*COURSE.sources(), *TEMPLATE.sources()]
+LESSON = TEMPLATE.lessons()[0].read_text("utf-8")
+LAB = TEMPLATE.masters()[0].read_text("utf-8")
+PATH = "grading/labs/00_title/lab.py"
 
 
 def test_the_same_text_gives_the_same_bytes() -> None:
@@ -64,6 +66,32 @@ def test_the_two_variants_differ_in_the_task_cells_alone() -> None:
     assert different == ["task-1", "task-2"]
 
 
+def without_proofs(text: str) -> str:
+    return re.sub(r'# %% tags=\["proof".*?(?=# %%)', "", text, flags=re.DOTALL)
+
+
+def test_proofs_are_in_the_script_and_not_on_the_page() -> None:
+    page = notebooks.student_notebook(LESSON, "lessons/00_title.py").cells
+    everything = notebooks.solution_notebook(LESSON, "lessons/00_title.py").cells
+    proofs = [cell for cell in everything if "proof" in cell.metadata.get("tags", [])]
+    assert len(proofs) == 3
+    assert [cell for cell in everything if cell not in proofs] == page
+    assert without_proofs(LESSON) != LESSON
+
+
+def test_a_proof_beside_a_cell_changes_the_id_of_no_cell() -> None:
+    """Not even one that is word for word like a cell of the page: it is not its twin."""
+    proof = '# %% tags=["proof"]\nassert records, records\n\n'
+    visible = "# %%\nassert records, records\n\n"
+    bare = LESSON.replace("# %%\ncluster.close", f"{visible}# %%\ncluster.close")
+    proved = bare.replace("# %% [markdown]\n# ## Who", f"{proof}# %% [markdown]\n# ## Who")
+    page = notebooks.student_notebook(bare, "lessons/00_title.py").cells
+    assert notebooks.student_notebook(proved, "lessons/00_title.py").cells == page
+    everything = notebooks.solution_notebook(proved, "lessons/00_title.py").cells
+    assert [cell for cell in everything if cell.metadata.get("tags") != ["proof"]] == page
+    assert len({cell.id for cell in everything}) == len(everything)
+
+
 def test_every_problem_is_reported() -> None:
     bad = LAB.replace("# END SOLUTION", "").replace("# # Lab 00", "# Lab 00")
     with pytest.raises(BadScript) as caught:
@@ -71,7 +99,7 @@ def test_every_problem_is_reported() -> None:
     assert len(caught.value.problems) == 3
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.parent.name + path.stem)
 def test_jupytext_reads_the_same_cells(path) -> None:
     """An author may open a script as a notebook in JupyterLab with jupytext."""
     text = path.read_text("utf-8")
@@ -86,7 +114,7 @@ def test_jupytext_reads_the_same_cells(path) -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.parent.name + path.stem)
 def test_saving_from_jupyterlab_changes_nothing_else(path) -> None:
     settings = load_jupytext_configuration_file(str(COURSE.root / "pyproject.toml"))
     text = path.read_text("utf-8")

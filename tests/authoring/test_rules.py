@@ -49,7 +49,8 @@ lab.check(2)
 
 def refused(text: str, path: str, hints: set[int] | None = None) -> list[str]:
     script = percent.read(text, path)
-    return [str(problem) for problem in rules.refusals(script, hints=hints)]
+    found = rules.refusals(script, hints=hints, rows={"A7", "B12"})
+    return [str(problem) for problem in found]
 
 
 def test_good_ones_pass() -> None:
@@ -71,13 +72,16 @@ def test_titles() -> None:
         ("# # 05", "# # 06", 2, "the title says 06, the file name says 05"),
         ('tags=["parameters"]', "", 1, "no parameters cell"),
         ('tags=["A7"]', 'tags=["parameters"]', 10, "a second parameters cell"),
-        ('tags=["A7"]', 'tags=["A185"]', 10, "an unknown tag: A185"),
+        ('tags=["A7"]', 'tags=["A8"]', 10, "no requirement has the id A8"),
+        ('tags=["A7"]', 'tags=["prove"]', 10, "an unknown tag: prove"),
         ('tags=["A7"]', 'tags=["raises-exception"]', 10, "an unknown tag: raises-exception"),
         ('tags=["A7"]', 'tags=["task-1"]', 10, "task-1 in a lesson"),
         ('tags=["A7"]', 'tags=["A7", "A7"]', 10, "the tag A7 twice on one cell"),
         ('tags=["A7"]\nassert records', '[markdown] tags=["A7"]\n# Prose.', 10, "a tag on prose"),
         ('tags=["A7"]\nassert records', "[markdown]\n# Prose.", 10, "the last cell is prose"),
-        ("assert records", "records\n" * 26, 10, "a code cell of 26 lines"),
+        ("assert records", "records", 10, "A7 claimed by a cell that asserts nothing"),
+        ("assert records", "assert True", 10, "A7 claimed by a cell that asserts nothing"),
+        ("assert records", "assert (records, 3)", 10, "A7 claimed by a cell that asserts"),
     ],
 )
 def test_a_bad_lesson_is_refused(old: str, new: str, line: int, what: str) -> None:
@@ -120,7 +124,53 @@ def test_a_lab_needs_a_task() -> None:
     assert any("a lab without a task" in problem for problem in found)
 
 
-def test_marks_of_a_solution_do_not_count_as_lines() -> None:
-    longest = LAB.replace("a = 1\n", "a = 1\n" * 24)
-    assert not refused(longest, "grading/labs/02_iris/lab.py", {1, 2})
-    assert refused(longest.replace("a = 1\n", "a = 1\na = 1\n", 1), "lab02_iris.py", {1, 2})
+PROOF = """
+# %% tags=["proof", "A7", "B12"]
+assert records == 3, records
+
+# %%
+records
+"""
+
+
+def test_a_proof_that_can_fail_is_accepted() -> None:
+    assert not refused(LESSON + PROOF, "lessons/05_durability.py")
+    deep = PROOF.replace("assert", "for number in [3]:\n    assert")
+    assert not refused(LESSON + deep, "lessons/05_durability.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("assert records == 3, records", "records", "a proof that cannot fail"),
+        ("assert records == 3, records", "assert True, records", "a proof that cannot fail"),
+        ("assert records == 3, records", "assert (records == 3, records)", "cannot fail"),
+        ('"proof", "A7"', '"proof", "parameters"', "a proof with the tag parameters"),
+        ('"proof", "A7"', '"proof", "prediction"', "a proof with the tag prediction"),
+        ('# %% tags=["proof"', '# %% [markdown] tags=["proof"', "a tag on prose"),
+    ],
+)
+def test_a_proof_that_proves_nothing_is_refused(old: str, new: str, what: str) -> None:
+    assert old in PROOF
+    found = refused(LESSON + PROOF.replace(old, new), "lessons/05_durability.py")
+    assert any(":13:" in problem and what in problem for problem in found), found
+
+
+@pytest.mark.parametrize("before", ['# %% tags=["check-1"]', "# %% [markdown]\n# ## Task 2"])
+def test_a_lab_has_no_proofs(before: str) -> None:
+    """Neither between a task and its check nor elsewhere: students change what it would prove."""
+    proof = f'# %% tags=["proof"]\nassert a == 1, a\n\n{before}'
+    found = refused(LAB.replace(before, proof), "grading/labs/02_iris/lab.py", {1, 2})
+    assert len(found) == 1
+    assert "a proof in a lab" in found[0]
+
+
+def test_the_checks_of_a_lab_prove_its_tasks() -> None:
+    claimed = LAB.replace('"task-1"', '"task-1", "A7"').replace('"check-2"', '"check-2", "B12"')
+    assert not refused(claimed, "grading/labs/02_iris/lab.py", {1, 2})
+
+
+def test_a_lesson_does_not_end_in_prose_for_its_readers() -> None:
+    end = '\n# %% [markdown]\n# The end.\n\n# %% tags=["proof"]\nassert records, records\n'
+    found = refused(LESSON + end, "lessons/05_durability.py")
+    assert [problem for problem in found if "the last cell is prose" in problem]

@@ -36,6 +36,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
         "lessons/00_bad.py": LESSON.format(number="00", mark=""),
         "lessons/01_good.py": LESSON.format(number="01", mark=' tags=["parameters"]'),
         "lessons/outline.md": "# Outline\n",
+        "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n| record | message | |\n",
         "README.md": f"{TABLE_BEGIN}\n{TABLE_END}\n",
     }
     for path, text in files.items():
@@ -47,6 +48,51 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
 
 def call(*arguments: str):
     return CliRunner().invoke(APP, arguments)
+
+
+@pytest.fixture
+def long_one(course: Course) -> Course:
+    """Only the good lesson, with a page of prose, a proof, and a word of the list."""
+    (course.root / "lessons" / "00_bad.py").unlink()
+    lesson = course.root / "lessons" / "01_good.py"
+    prose = "# %% [markdown]\n# A message.\n#\n" + "# word\n" * 1_300
+    proof = '# %% tags=["proof"]\nassert engine == "docker", engine\n'
+    text = lesson.read_text("utf-8").replace(
+        "# %%\nimport os", f"{prose}\n{proof}\n# %%\nimport os"
+    )
+    lesson.write_text(text.replace("# Well?\n", "# Well?\n\n# %% [markdown]\n# You will see.\n"))
+    return course
+
+
+def test_a_build_shows_sizes_and_remarks_and_fails_for_none(long_one: Course) -> None:
+    result = call("build")
+    assert result.exit_code == 0
+    assert "notebooks/01_good.ipynb" in result.stdout
+    assert "▲1,3" in result.stdout
+    assert "--remarks" in result.stdout
+    assert "the word 'message'" not in result.stdout  # counted only
+
+
+def test_sizes_alone_write_nothing(long_one: Course) -> None:
+    result = call("build", "--sizes")
+    assert "▲1,3" in result.stdout
+    (page,) = json.loads(call("build", "--sizes", "--json").stdout)
+    assert page["page"] == "01_good"
+    assert 1_300 < page["words"] < 1_400
+    assert page["cells"] == 2  # the proof is not on the page
+    assert not (long_one.root / "notebooks").exists()
+
+
+def test_remarks_are_listed_with_their_place(long_one: Course) -> None:
+    result = call("build", "--remarks")
+    assert result.exit_code == 0
+    assert "lessons/01_good.py:13: the word 'message'; say 'record'" in result.stdout
+    assert not (long_one.root / "notebooks").exists()
+
+
+def test_a_build_does_one_thing_at_a_time(course: Course) -> None:
+    assert call("build", "--check", "--sizes").exit_code == 2
+    assert call("build", "--json").exit_code == 2
 
 
 def test_build_names_every_mistake_and_writes_nothing(course: Course) -> None:
@@ -80,6 +126,21 @@ def test_run_goes_on_after_a_failure_and_says_where(
     assert (good["lesson"], good["passed"]) == ("01_good", True)  # so the kernel knew the engine
     assert Path(good["page"]).exists()
     assert "failed 00_bad" in result.stderr
+
+
+def test_a_page_is_run_as_it_was_built(long_one: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    call("build")
+    built = json.loads((long_one.root / "notebooks" / "01_good.ipynb").read_text("utf-8"))["cells"]
+    for option, extra in (["--page"], 0), ([], 1):
+        result = call("run", "--json", "--engine", "docker", *option)
+        (ran,) = json.loads(result.stdout)
+        assert ran["passed"], ran["problem"]
+        cells = json.loads(Path(ran["notebook"]).read_text("utf-8"))["cells"]
+        own = [cell for cell in cells if cell["metadata"].get("tags") != ["proof"]]
+        assert len(cells) - len(own) == extra
+        shown = [(cell["id"], cell["source"]) for cell in built][: len(own)]
+        assert [(cell["id"], cell["source"]) for cell in own] == shown
+        assert len(own) == len(built) - extra  # the navigation is the reader's
 
 
 def test_run_shows_a_table(course: Course) -> None:

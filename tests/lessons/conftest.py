@@ -1,32 +1,44 @@
+from pathlib import Path
+
 import pytest
 
-from authoring import percent
+from authoring import percent, rules
 from authoring.build import Course
 from authoring.percent import Script
 
 COURSE = Course()
 SOURCES = COURSE.sources()
-TEMPLATES = sorted((COURSE.root / "lessons").glob("*TEMPLATE.py"))
+TEMPLATE = Course(COURSE.root / "authoring" / "template")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`script` is each lesson, lab and template; `lab` each lab: found by glob, never listed."""
+    """`script` is each lesson, lab and template; `page` each lesson and lab; `lab` each lab.
+
+    Found by glob, never listed.
+    """
     for name, files in (
-        ("script", [*SOURCES, *TEMPLATES]),
+        ("script", [*SOURCES, *TEMPLATE.sources()]),
+        ("page", SOURCES),
         ("lab", COURSE.masters()),
     ):
         if name in metafunc.fixturenames:
-            ids = [file.parent.name if file.name == "lab.py" else file.stem for file in files]
-            metafunc.parametrize(name, [read(file) for file in files], ids=ids)
+            scripts = [read(file) for file in files]
+            metafunc.parametrize(name, scripts, ids=[rules.name(script) for script in scripts])
 
 
-def read(file) -> Script:
-    return percent.read(file.read_text("utf-8"), file.relative_to(COURSE.root).as_posix())
+def read(file: Path) -> Script:
+    root = TEMPLATE.root if file.is_relative_to(TEMPLATE.root) else COURSE.root
+    return percent.read(file.read_text("utf-8"), file.relative_to(root).as_posix())
 
 
 @pytest.fixture(scope="session")
 def course() -> Course:
     return COURSE
+
+
+@pytest.fixture(scope="session")
+def template() -> Course:
+    return TEMPLATE
 
 
 @pytest.fixture(scope="session")

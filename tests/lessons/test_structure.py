@@ -1,7 +1,7 @@
-"""Every lesson and every lab follows the same pattern and uses the same words.
+"""Every lesson and every lab is put together in the same way.
 
-Each failure is a list of `file:line: what; how to mend it`. That each rule catches what it is
-for is tested in tests/tools.
+Each failure is a list of `file:line: what; how to mend it`. That each rule catches what it is for
+is tested in tests/authoring. How a page reads, and its words, the build tells and no test.
 """
 
 import ast
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from authoring import chores, notebooks, rules, solutions, style, words
+from authoring import chores, notebooks, solutions, style
 from authoring.build import Course
 from authoring.percent import Problem, Script
 from grading.define.definition import hints
@@ -24,16 +24,13 @@ def report(problems: list[Problem]) -> None:
     assert not problems, "\n" + "\n".join(map(str, problems))
 
 
-def test_the_builder_accepts_it(script: Script, course: Course) -> None:
-    in_its_place = script.path.endswith("/lab.py")
-    report(
-        rules.refusals(
-            script,
-            hints=set(hints(Place(course.root, Path(script.path).parent.name)))
-            if in_its_place
-            else None,
-        )
-    )
+def test_the_builder_accepts_it(course: Course, template: Course) -> None:
+    course.scripts()
+    template_lab = template.masters()[0]
+    known = set(hints(Place(template.root, template_lab.parent.name)))
+    for source, asked in ((template.lessons()[0], None), (template_lab, known)):
+        path = source.relative_to(template.root).as_posix()
+        notebooks.checked(source.read_text("utf-8"), path, asked)
 
 
 def test_it_follows_the_template(script: Script) -> None:
@@ -43,15 +40,6 @@ def test_it_follows_the_template(script: Script) -> None:
 def test_it_leaves_chores_to_the_package(script: Script) -> None:
     """Among them everything that Kafka 4 no longer has."""
     report(sorted(chores.chores(script)))
-
-
-def test_it_uses_the_words_of_the_list(script: Script, course: Course) -> None:
-    glossary = (course.root / "lessons" / "glossary.md").read_text("utf-8")
-    report(sorted(words.wrong_words(script, words.word_list(glossary))))
-
-
-def test_it_keeps_the_tone(script: Script) -> None:
-    report(sorted(words.wrong_tone(script)))
 
 
 def test_every_lab_predicts_and_analyses(lab: Script) -> None:
@@ -142,10 +130,9 @@ def test_the_student_sees_no_name_of_a_hidden_check(lab: Script, course: Course)
         assert not re.search(rf"\b{name}\b", student), f"{lab.path}:1: names hidden check {name}"
 
 
-def test_the_generator_of_the_student_file_is_tested_on_the_template(course: Course) -> None:
-    path = "lessons/LAB_TEMPLATE.py"
-    text = (course.root / path).read_text("utf-8")
-    student = notebooks.to_text(notebooks.student_notebook(text, path))
+def test_the_generator_of_the_student_file_is_tested_on_the_template(template: Course) -> None:
+    text = template.masters()[0].read_text("utf-8")
+    student = notebooks.to_text(notebooks.student_notebook(text, "grading/labs/00_title/lab.py"))
     assert "zlib.crc32" in text
     assert "zlib.crc32" not in student
     assert 'NotImplementedError(\\"Task 2: choose a partition\\")' in student

@@ -1,8 +1,8 @@
 # %% [markdown]
-# # Lab 00 The title, two or three words
+# # Lab 00 Title
 #
-# One paragraph that says what is handed in and why it is worth it. Can you put records where
-# you want them?
+# One paragraph that says what is handed in and why it is worth it. Can you put records where you
+# want them?
 
 # %% [markdown]
 # You will
@@ -31,10 +31,11 @@ from kafka import KafkaAdminClient
 
 from kafkalab import quick
 
-# BEGIN SOLUTION
-# STUB: create the topic with a KafkaAdminClient
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
+# BEGIN SOLUTION
+# STUB: create the topic with admin.create_topics
 admin.create_topics({lab.p.topic: {"num_partitions": lab.p.partitions}})
+lab.cluster.wait_for_topic(lab.p.topic)
 # END SOLUTION
 
 # %% tags=["check-1"]
@@ -43,22 +44,31 @@ lab.check(1)
 # %% [markdown]
 # ## Task 2: choose a partition
 #
-# Write `partition_of` so that the same key always gives the same partition (10 points).
-# Example: `partition_of(b"a", 3)` twice gives the same number, and it is 0, 1 or 2.
+# Write `partition_of` so that the same key always gives the same partition (10 points). The lines
+# below it send one record for each rider. Example: `partition_of(b"anna", 3)` twice gives the same
+# number, and it is 0, 1 or 2.
 #
-# Before you run the check: how many of 30 different keys will share a partition with another?
+# Before you run the check: will every partition hold as many records as the others?
 
 # %% tags=["task-2"]
 # Task 2
 import zlib
 
+from kafka import KafkaProducer
+
 
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition for `key`: same key, same answer."""
     # BEGIN SOLUTION
+    # STUB: choose a partition
     return zlib.crc32(key) % partitions
     # END SOLUTION
 
+
+with KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer) as producer:
+    for rider in lab.p.riders:
+        place = partition_of(rider.encode(), lab.p.partitions)
+        producer.send(lab.p.topic, key=rider.encode(), value=b"ride", partition=place)
 
 # %% tags=["check-2"]
 lab.check(2)
@@ -66,10 +76,9 @@ lab.check(2)
 # %% [markdown]
 # ## What Spark sees
 #
-# The records of the topic by partition. If task 1 is done, the table has a row for each partition
-# that holds a record.
+# The records of the topic by partition, a row for each partition that holds one.
 
-# %%
+# %% tags=["demo"]
 from kafkalab import read_topic, spark_session
 
 records = read_topic(spark_session(), lab.cluster, lab.p.topic)
