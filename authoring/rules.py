@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from authoring import solutions
-from authoring.percent import CHECK, PROOF, TASK, Cell, Problem, Script
+from authoring.percent import PROOF, Cell, Problem, Script
+from grading.define.questions import CHECK, DEMO, TASK
 
-# `demo` marks a cell of a lab that shows something and that no task needs: grading leaves it out.
-OTHER_TAGS = ("parameters", "prediction", "demo")
+OTHER_TAGS = ("parameters", "prediction", DEMO)
 # The form of the id of a requirement; which there are, lessons/outline.md says.
 ROW = re.compile(r"[A-Z][1-9]\d*$")
 TITLE = re.compile(r"# (?P<lab>Lab )?(?P<number>\d\d) (?P<title>\S.*)$")

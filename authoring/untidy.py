@@ -25,6 +25,7 @@ class UntidyReader(PapermillNotebookClient):
     """Runs what a lesson says, and before and between what a reader may do instead."""
 
     backwards = Bool(False, help="Before the usual run, from the last cell to the first.")
+    kc: Any  # nbclient gives it no type
     twice = Bool(False, help="Run each cell of the page twice in a row.")
 
     def papermill_execute_cells(self) -> None:

@@ -17,16 +17,13 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from grading.define.questions import DEMO, TASK
 from kafkalab.errors import CourseError
 
-TASK_ID = re.compile(r"task-([1-9]\d*)$")
-CHECK_ID = re.compile(r"check-([1-9]\d*)$")
 TASK_LINE = re.compile(r"\s*#\s*task\s+([1-9]\d*)\b", re.IGNORECASE)
 FIRST = "grading-first"
 PARAMETERS = "grading-parameters"
 DEMOS = "grading-demos"
-DEMO = "demo"
-"""Tag of a cell that shows something and that no task needs: grading leaves it out."""
 CONTROLLING = {"skip-execution", "raises-exception", "parameters", "injected-parameters"}
 
 
@@ -87,7 +84,7 @@ def weave(
 
 def task_number(cell_id: str) -> int | None:
     """The N of the id task-N."""
-    match = TASK_ID.match(cell_id)
+    match = TASK.match(cell_id)
     return int(match[1]) if match else None
 
 

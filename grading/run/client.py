@@ -15,7 +15,8 @@ from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 
-from grading.handin.weave import CHECK_ID, DEMO, task_number
+from grading.define.questions import CHECK, DEMO
+from grading.handin.weave import task_number
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
 from grading.run.graded import GradedNotebook
@@ -60,7 +61,7 @@ class GradingClient(PapermillNotebookClient):
         for index, cell in enumerate(self.nb.cells):
             if cell.cell_type != "code":
                 continue
-            if check := CHECK_ID.match(cell.id):
+            if check := CHECK.match(cell.id):
                 task = int(check[1])
                 self.beside.at_check(task)
                 if task == self.last_task:

@@ -41,6 +41,7 @@ def test_a_build_writes_what_a_check_misses_and_nothing_twice(course: Course) ->
         "labs/00_title/lab00_title.ipynb",
         "notebooks/README.md",
         "README.md",
+        "lessons/reference/kafkalab.md",
     ]
     assert str(missing[0]) == (
         "notebooks/00_title.ipynb:1: is missing; it is made from lessons/00_title.py; "
