@@ -18,6 +18,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from traitlets import Bool
 
+from authoring.percent import PROOF
+
 ENGINE = "untidy"
 
 
@@ -72,7 +74,7 @@ class Unkind(Exception):
 
 def is_proof(cell: NotebookNode) -> bool:
     """Whether the cell stands beside the page and no reader ever sees it."""
-    return "proof" in cell.metadata.get("tags", [])
+    return PROOF in cell.metadata.get("tags", [])
 
 
 class UntidyEngine(NBClientEngine):
