@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from authoring import percent, rules, solutions
 from authoring.percent import BadScript, Cell, Script
-from grading.define.questions import CHECK, TASK
+from grading.define.marks import CHECK, TASK
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grading.define.questions import CHECK, TASK
+from grading.define.marks import CHECK, TASK
 
 MARK = re.compile(r"# %%(?P<rest>.*)$")
 OPTIONS = re.compile(r"(?P<markdown> \[markdown\])?( tags=(?P<tags>\[.*\]))?\s*$")

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from authoring import proofs, solutions
 from authoring.percent import PROOF, Cell, Problem, Script
-from grading.define.questions import CHECK, DEMO, TASK
+from grading.define.marks import CHECK, TASK
 
-OTHER_TAGS = ("parameters", "prediction", DEMO)
+# `demo` marks a cell of a lab that shows something and that no task needs: grading leaves it out.
+OTHER_TAGS = ("parameters", "prediction", "demo")
 # The form of the id of a requirement; which there are, lessons/outline.md says.
 ROW = re.compile(r"[A-Z][1-9]\d*$")
 TITLE = re.compile(r"# (?P<lab>Lab )?(?P<number>\d\d) (?P<title>\S.*)$")

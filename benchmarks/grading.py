@@ -22,7 +22,7 @@ from grading.define.seed import course_secret
 from grading.handin.intake import Submission
 from grading.keep.record import Store
 from grading.prove.verify import handed_in
-from grading.run.round import Round, overhead, plan
+from grading.run.lanes import Lanes, overhead, plan
 
 BUDGET = 1.5  # seconds
 
@@ -41,7 +41,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        records = Round(lab, store).run(work, jobs=1)
+        records = Lanes(lab, store).run(work, jobs=1)
     beyond = [overhead(record) for record in records]
     own = [record.seconds["cells"] for record in records]
     points = [record.reached for record in records]

@@ -22,7 +22,7 @@ from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
     from grading.keep.record import AttemptRecord
-    from grading.run.round import Progress
+    from grading.run.lanes import Progress
 
 without_web_grammar()
 
@@ -48,19 +48,19 @@ def check(
     _choose(engine)
     console = Console(soft_wrap=True)
     with console.status("starting") as status:
-        verdict, notes = own.check(notebook, status.update)
+        assessment, notes = own.check(notebook, status.update)
     for note in notes:
         console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
-    for line in verdict.lines:
+    for line in assessment.lines:
         says = f": {'; '.join(line.says())}" if line.says() else ""
         text = f"{line.sign} {line.check.task} {line.check.title} ({line.points}){says}"
         console.print(escape(text), highlight=False)
-    console.print(f"{verdict.points} points{verdict.hidden}", highlight=False)
-    if verdict.hint:
-        task = next(line.check.task for line in verdict.lines if line.result.outcome not in
+    console.print(f"{assessment.points} points{assessment.hidden}", highlight=False)
+    if assessment.hint:
+        task = next(line.check.task for line in assessment.lines if line.result.outcome not in
                     OURS | {Outcome.PASS})  # fmt: skip
-        console.print(f"\nNext, task {task}: {escape(verdict.hint)}", highlight=False)
-    if any(line.result.outcome in OURS for line in verdict.lines):
+        console.print(f"\nNext, task {task}: {escape(assessment.hint)}", highlight=False)
+    if any(line.result.outcome in OURS for line in assessment.lines):
         raise typer.Exit(FAULTS)
 
 
@@ -81,7 +81,7 @@ def grade(
     from grading.handin.intake import collect
     from grading.keep import report
     from grading.keep.record import Store
-    from grading.run.round import Round, plan
+    from grading.run.lanes import Lanes, plan
 
     _choose(engine)
     graded = definition.load(lab)
@@ -95,7 +95,7 @@ def grade(
         console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
     board = Board(console, len(work))
     with board.live:
-        records += Round(graded, store, board.tell).run(work, jobs)
+        records += Lanes(graded, store, board.tell).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:
@@ -125,12 +125,11 @@ def verify(
     A run of wrong answers ends after the last check that they name; with --whole it does not.
     """
     from grading.prove.verify import verify as prove
-    from kafkalab.places import repository
 
     _choose(engine)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
-    pages = repository() / "build" / "run"
+    pages = proven.place.root / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
@@ -169,7 +168,7 @@ def report(lab: LabName, out: Out = COURSE) -> None:
 
 
 class Board:
-    """A line for each lane while a round runs, a line for each hand-in that is done."""
+    """A line for each lane while hand-ins run, a line for each hand-in that is done."""
 
     def __init__(self, console: Console, total: int | None) -> None:
         self.console = console
@@ -194,7 +193,7 @@ class Board:
 
 
 def _line(record: "AttemptRecord") -> str:
-    from grading.run.round import overhead
+    from grading.run.lanes import overhead
 
     assert record.outcome is not None, "the attempt is over"
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"

@@ -18,12 +18,14 @@ def sentences(done: Refreshed, work: Path) -> Iterator[str]:
     for path in done.beside:
         own = path.with_name(path.name.partition(".new")[0] + path.suffix)
         yield f"You changed work/{own}, so it stays. The new version is work/{path}."
-    for path in done.outdated:
-        if gone := gone_names(work / path):
-            yield (
-                f"Your work/{path} will fail, as the course no longer has {_listed(gone)}; for a "
-                f"fresh page, with yours kept aside: ./course reset {short_name(path)}"
-            )
+    gone = {path: names for path in done.outdated if (names := gone_names(work / path))}
+    if gone:
+        pages = list(dict.fromkeys(map(short_name, gone)))
+        names = list(dict.fromkeys(name for names in gone.values() for name in names))
+        yield (
+            f"What you have of {', '.join(pages)} will fail, as the course no longer has "
+            f"{_listed(names)}; ./course reset {pages[0]} gives a fresh page and keeps yours aside."
+        )
 
 
 def moves(carried: Carried) -> Iterator[str]:

@@ -19,11 +19,12 @@ from IPython import get_ipython
 
 from grading.define import definition, seed
 from grading.define.definition import NO_CLUSTER
+from grading.define.marks import TASK_LINE
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.view import ClusterView
 from grading.judge.visible import CellState, Visible
-from grading.practice.show import Verdict
+from grading.practice.show import Assessment
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
 from kafkalab.places import offer_programs
@@ -73,7 +74,7 @@ class Lab:
                 sweep(cluster, seed.Draw(seed_text).tag)
         return cls(lab, seed_text, cluster)
 
-    def check(self, task: int) -> Verdict | None:
+    def check(self, task: int) -> Assessment | None:
         """Run the public checks of a task against the cluster as it is now."""
         if self._is_graded:
             return None  # the grader looks for itself
@@ -82,14 +83,14 @@ class Lab:
                 f"This lab has no task {task}.",
                 f"Its tasks are {', '.join(map(str, self._definition.tasks))}.",
             )
-        return Verdict.of(self._definition, self._results({task}), {task})
+        return Assessment.of(self._definition, self._results({task}), {task})
 
-    def score(self) -> Verdict | None:
+    def score(self) -> Assessment | None:
         """Run all public checks and add up the points."""
         if self._is_graded:
             return None
         tasks = set(self._definition.tasks)
-        return Verdict.of(self._definition, self._results(tasks), tasks)
+        return Assessment.of(self._definition, self._results(tasks), tasks)
 
     def program(self, name: str, tasks: Iterable[int], end: str) -> Path:
         """A Python file in the working folder: the cells of these tasks as last run, then `end`.
@@ -97,11 +98,10 @@ class Lab:
         A cell is a task's where its first line says so. CourseError where one was not run yet.
         """
         shell = get_ipython()
-        ran = (
-            {} if shell is None else {cell.split("\n", 1)[0]: cell for cell in shell.user_ns["In"]}
-        )
+        cells = [] if shell is None else shell.user_ns["In"]
+        ran = {int(line[1]): cell for cell in cells if (line := TASK_LINE.match(cell))}
         numbers = list(tasks)
-        if missing := [number for number in numbers if f"# Task {number}" not in ran]:
+        if missing := [number for number in numbers if number not in ran]:
             raise CourseError(
                 f"The program lacks task {', '.join(map(str, missing))}.",
                 "It is made of the cells as they were last run in this notebook.",
@@ -109,7 +109,7 @@ class Lab:
             )
         file = Path(name).resolve()
         # One that runs from the former file, or is started now, meets a whole program.
-        write_whole(file, "\n\n\n".join([*(ran[f"# Task {n}"] for n in numbers), end]))
+        write_whole(file, "\n\n\n".join([*(ran[number] for number in numbers), end]))
         return file
 
     def close(self) -> None:

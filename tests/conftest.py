@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from grading.run.quick_import import without_web_grammar
 from tests import changes
+from tests.browser import CHROMIUM
 from tests.schedule import Turns, arrange
 
 # Every worker imports nbformat: two seconds each.
@@ -25,7 +26,6 @@ if not os.environ.get("CI"):
     )
     settings.load_profile("any machine")
 
-CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
 TURNS = pytest.StashKey[Turns]()
 THIRDS = 3
 

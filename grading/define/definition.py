@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import re
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from grading.define.marks import HINT
 from grading.define.place import Place, find
 from grading.define.seed import Make
 from grading.faults.fault import Fault
@@ -27,7 +27,6 @@ from kafkalab.errors import CourseError
 NO_CLUSTER = "none"
 KEYS = {"title", "version", "profile", "cluster", "gateway", "floor"}
 TABLES = {"settings", "parameters", "limits", "tasks"}
-HINT = re.compile(r"^## task-(\d+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

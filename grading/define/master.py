@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -28,17 +27,14 @@ def solved(lab: Definition) -> NotebookNode:
 
 
 def short_text(lab: Definition) -> str:
-    """The text of the master with the values of grading in place of the learner's defaults."""
+    """The text of the master with the values of grading behind the learner's defaults."""
+    from authoring import percent
+    from grading.handin.weave import assignments
+
     text = lab.place.master.read_text("utf-8")
-    for name, value in lab.values.items():
-        text, count = re.subn(rf"^{name} = .*$", f"{name} = {value!r}", text, flags=re.MULTILINE)
-        if count != 1:
-            raise CourseError(
-                f"{lab.place.master} sets {name} {count} times.",
-                "lab.toml gives one value for it under [parameters].",
-                "Set it once, in the parameters cell.",
-            )
-    return text
+    script = percent.read(text, lab.place.master.name)
+    cell = next(cell for cell in script.code() if "parameters" in cell.tags)
+    return text.replace(cell.text, f"{cell.text}\n{assignments(cell.text, lab.values)}", 1)
 
 
 def prove(lab: Definition) -> None:

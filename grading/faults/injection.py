@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
+from grading.define.marks import TASK_LINE
 from grading.faults.breaker import Breaker
 from grading.faults.fault import Fault, Injected, Injection
-from grading.handin.weave import TASK_LINE
 from grading.judge.checks import Check, Finding, Result
 from grading.judge.outcome import Outcome
 
 if TYPE_CHECKING:
     from grading.define.definition import Definition
     from grading.define.seed import Parameters
-    from grading.run.kernel import Kernel
+    from grading.run.kernel import StudentKernel
     from kafkalab.cluster.cluster import Cluster
 
 HOOKS = {"pre_run_cell": "before", "post_run_cell": "after"}
@@ -62,7 +62,7 @@ class Breaking:
         cluster: str | None,
         p: Parameters,
         unanswered: frozenset[int],
-        kernel: Kernel,
+        kernel: StudentKernel,
     ) -> None:
         self.injected: dict[int, Injected] = {}
         self.spent = 0.0

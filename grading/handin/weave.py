@@ -8,7 +8,6 @@ which text is taken for an answer, and nothing else.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -17,13 +16,14 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grading.define.questions import DEMO, TASK
+from grading.define.marks import TASK, TASK_LINE
 from kafkalab.errors import CourseError
 
-TASK_LINE = re.compile(r"\s*#\s*task\s+([1-9]\d*)\b", re.IGNORECASE)
 FIRST = "grading-first"
 PARAMETERS = "grading-parameters"
 DEMOS = "grading-demos"
+DEMO = "demo"
+"""Tag of a cell that shows something and that no task needs: grading leaves it out."""
 CONTROLLING = {"skip-execution", "raises-exception", "parameters", "injected-parameters"}
 
 

@@ -87,7 +87,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of one check: evidence; points are made of it later (grading/score.py)."""
+    """What came out of one check: evidence. grading/judge/score.py makes points of it later."""
 
     check: str
     outcome: Outcome
@@ -166,7 +166,7 @@ def run(check: Check, x: Visible) -> Result:
         outcome = Outcome.INFRA if _is_about_the_cluster(error) else Outcome.CHECK_ERROR
         detail = "".join(traceback.format_exception(error))
     if outcome is None:
-        outcome, detail = _verdict(findings)
+        outcome, detail = _outcome(findings)
     return Result(check.id, outcome, tuple(findings), detail, round(time.monotonic() - started, 3))
 
 
@@ -185,7 +185,7 @@ def share(result: Result) -> tuple[int, int]:
     return sum(finding.ok for finding in result.findings), len(result.findings)
 
 
-def _verdict(findings: Collection[Finding]) -> tuple[Outcome, str]:
+def _outcome(findings: Collection[Finding]) -> tuple[Outcome, str]:
     if not findings:
         return Outcome.CHECK_ERROR, "the check yielded nothing"
     if all(finding.ok for finding in findings):

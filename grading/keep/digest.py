@@ -21,8 +21,8 @@ from pathlib import Path
 from grading.define.place import Place
 from kafkalab.places import repository
 
-START = ("grading.run.round", "grading.run.worker", "grading.lab")
-"""A round, the process of an attempt, and what the student's kernel loads."""
+START = ("grading.run.lanes", "grading.run.worker", "grading.lab")
+"""The lanes, the process of an attempt, and what the student's kernel loads."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
 DRAWS = "kafkalab.draw"
 """Left out: no check looks at a colour. Where it matters after all, there is --rerun."""

@@ -13,7 +13,7 @@ from grading.judge.visible import CellState
 
 @dataclass
 class Evidence:
-    """Facts of one attempt. No points: those are made of it by grading/score.py."""
+    """Facts of one attempt. No points: those are made of it by grading/judge/score.py."""
 
     lab: str
     student: str

@@ -10,15 +10,15 @@ from grading.define.seed import Draw, practice_seed
 from grading.handin.notebookfile import NotebookFile, Unreadable, read
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence
-from grading.practice.show import Verdict
+from grading.practice.show import Assessment
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 from grading.run.lease import Lease
 from kafkalab.errors import CourseError
 
 
-def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list[str]]:
-    """Run a notebook in a fresh kernel; its verdict, and what else a learner should know."""
+def check(path: Path, say: Callable[[str], None] = print) -> tuple[Assessment, list[str]]:
+    """Run a notebook in a fresh kernel; what came out, and what else a learner should know."""
     notebook, name = _read(path)
     lab = definition.load(name)
     seed = practice_seed(lab.name)
@@ -42,7 +42,7 @@ def check(path: Path, say: Callable[[str], None] = print) -> tuple[Verdict, list
             evidence.why.strip().splitlines()[-1],
             "This is not your fault. Try again; ./course doctor looks for the cause.",
         )
-    return Verdict.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
+    return Assessment.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
 
 
 def _read(path: Path) -> tuple[NotebookFile, str]:

@@ -15,7 +15,7 @@ SIGNS = {Outcome.PASS: "✓", Outcome.PART: "◐"}
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckLine:
     """One check with what came out of it."""
 
     check: Check
@@ -38,21 +38,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Assessment:
     """The checks of one task or of all, the sum, and one next step."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[CheckLine, ...]
     points: score.Points
     hidden: str
     hint: str
 
     @classmethod
-    def of(cls, lab: Definition, results: Iterable[Result], tasks: set[int]) -> Verdict:
+    def of(cls, lab: Definition, results: Iterable[Result], tasks: set[int]) -> Assessment:
         found = {result.check: result for result in results}
         public = [check for check in lab.checks if check.task in tasks and check.id in found]
         lines = tuple(
-            Line(check, found[check.id], score.of_check(check, found[check.id])) for check in public
+            CheckLine(check, found[check.id], score.of_check(check, found[check.id]))
+            for check in public
         )
         title = lab.title
         if len(tasks) == 1:
@@ -95,7 +96,7 @@ def hidden_ones(lab: Definition, tasks: Iterable[int]) -> str:
     return f"; {count} hidden check{'s' * (count > 1)} worth {worth:g} more run when it is graded"
 
 
-def hint(lab: Definition, lines: Iterable[Line]) -> str:
+def hint(lab: Definition, lines: Iterable[CheckLine]) -> str:
     """The hint of the first task with a check that is not passed."""
     for line in lines:
         if line.result.outcome not in OURS | {Outcome.PASS}:

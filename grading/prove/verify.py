@@ -27,7 +27,7 @@ from grading.judge.outcome import OURS, Outcome
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
-from grading.run.round import Listener, Round, Work, plan
+from grading.run.lanes import Lanes, Listener, Work, plan
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
 
@@ -76,10 +76,6 @@ class Proof:
     trials: list[str] = field(default_factory=list)
     records: list[AttemptRecord] = field(default_factory=list)
 
-    @property
-    def is_good(self) -> bool:
-        return not self.problems
-
 
 def verify(
     lab: Definition,
@@ -119,7 +115,7 @@ def verify(
         planned, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
         work = [_as_asked(one, trials[one.submission.student]) for one in planned]
         with warm_spark(jobs):
-            proof.records = Round(lab, store, tell).run(work, jobs)
+            proof.records = Lanes(lab, store, tell).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:

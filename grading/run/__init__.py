@@ -1,1 +1,1 @@
-"""Running hand-ins: a round, an attempt, its process, its kernel, its cluster."""
+"""Running hand-ins: their lanes, an attempt, its process, its kernel, its cluster."""

@@ -15,29 +15,25 @@ from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 
-from grading.define.questions import CHECK, DEMO
-from grading.handin.weave import task_number
+from grading.define.marks import CHECK
+from grading.handin.weave import DEMO, task_number
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
-from grading.run.graded import GradedNotebook
+from grading.run.graded import GradedNotebook, SetUpFailed
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 
 DEMO_LIMIT = 120.0  # seconds for a cell that shows something; only proofs of a lab run them
 
 
-class SetUpFailed(Exception):
-    """A cell of the master failed before any of the student's ran. Not the student's fault."""
-
-
-class Beside(Protocol):
+class Onlooker(Protocol):
     """Who stands beside the run and is told where it is."""
 
     def at_cell(self, task: int | None) -> None:
         """A cell begins; None: of no task."""
 
-    def at_check(self, task: int) -> None:
-        """The run is at the check cell of a task."""
+    def at_check(self, task: int) -> list[NotebookNode]:
+        """The run is at the check cell of a task. Returns what that cell shows."""
 
     def beside(self, task: int | None) -> AbstractContextManager[None]:
         """Entered around the run of a cell."""
@@ -47,12 +43,12 @@ class GradingClient(PapermillNotebookClient):
     """nbclient's handling of messages, with cells, limits and deaths handled here."""
 
     def __init__(
-        self, nb_man: Any, graded: GradedNotebook, beside: Beside, last: int | None
+        self, nb_man: Any, graded: GradedNotebook, onlooker: Onlooker, last: int | None
     ) -> None:
         super().__init__(nb_man, km=graded.kernel.manager, record_timing=False)
         self.kc = graded.kernel.client
         self.graded = graded
-        self.beside = beside
+        self.onlooker = onlooker
         self.last_task = last
         self.bytes = 0
         self.is_flooded = False
@@ -63,7 +59,7 @@ class GradingClient(PapermillNotebookClient):
                 continue
             if check := CHECK.match(cell.id):
                 task = int(check[1])
-                self.beside.at_check(task)
+                cell.outputs = self.onlooker.at_check(task)
                 if task == self.last_task:
                     return
                 continue
@@ -74,12 +70,12 @@ class GradingClient(PapermillNotebookClient):
     def _run_cell(self, cell: NotebookNode, index: int) -> None:
         graded, task = self.graded, task_number(cell.id)
         is_demo = DEMO in cell.metadata.get("tags", [])
-        self.beside.at_cell(task)
+        self.onlooker.at_cell(task)
         if graded.is_alive and graded.spent >= graded.limits.run:
             self._stop_run()
         if graded.is_alive:
             limit = min(graded.limits.cell, graded.limits.run - graded.spent)
-            with self.beside.beside(task):
+            with self.onlooker.beside(task):
                 started = time.monotonic()
                 state, error = run_sync(self._execute)(
                     cell, index, DEMO_LIMIT if is_demo else limit

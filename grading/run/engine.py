@@ -16,14 +16,14 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 
-from grading.run.client import Beside, GradingClient
+from grading.run.client import GradingClient, Onlooker
 from grading.run.graded import GradedNotebook
 
 NAME = "grading"
 
 
 def run(
-    notebook: NotebookNode, graded: GradedNotebook, beside: Beside, last: int | None = None
+    notebook: NotebookNode, graded: GradedNotebook, onlooker: Onlooker, last: int | None = None
 ) -> NotebookNode:
     """Run a woven notebook; returns it with its outputs. The kernel stays up.
 
@@ -41,7 +41,7 @@ def run(
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
             graded=graded,
-            beside=beside,
+            onlooker=onlooker,
             last=last,
             ran=ran,
         )
@@ -58,7 +58,7 @@ class GradingEngine(NBClientEngine):
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> None:
         # papermill runs a copy, and puts banners between the cells of those with errors
         kwargs["ran"].extend(nb_man.nb.cells)
-        client = GradingClient(nb_man, kwargs["graded"], kwargs["beside"], kwargs["last"])
+        client = GradingClient(nb_man, kwargs["graded"], kwargs["onlooker"], kwargs["last"])
         client.papermill_execute_cells()
 
 

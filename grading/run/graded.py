@@ -12,7 +12,7 @@ from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
 from grading.lab import no_value
 from grading.run import values
-from grading.run.kernel import Kernel
+from grading.run.kernel import StudentKernel
 from grading.run.replies import Replies
 
 VALUE_TIMEOUT = 10.0
@@ -20,10 +20,14 @@ VALUES_TIMEOUT = 60.0
 """For all values of an attempt together; beyond it each gets a moment only."""
 
 
+class SetUpFailed(Exception):
+    """A cell of the master failed before any of the student's ran. Not the student's fault."""
+
+
 class GradedNotebook:
     """A notebook that runs in a kernel of the grader's, and what became of it so far."""
 
-    def __init__(self, kernel: Kernel, limits: Limits) -> None:
+    def __init__(self, kernel: StudentKernel, limits: Limits) -> None:
         self.kernel = kernel
         self.limits = limits
         self.replies = Replies(kernel)

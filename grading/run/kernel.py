@@ -49,7 +49,7 @@ def command() -> list[str]:
     ]
 
 
-class Kernel:
+class StudentKernel:
     """A kernel with its client, ready for cells. Whoever gives the folder removes it."""
 
     def __init__(self, folder: Path, mark: str) -> None:

@@ -8,12 +8,17 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
+from nbformat import NotebookNode
+
+from grading.define.definition import Definition
 from grading.faults.injection import Breaking
 from grading.judge import checks
 from grading.judge.checks import Check, Result
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState, Visible
+from grading.practice.show import Assessment
 from grading.run.graded import GradedNotebook
+from grading.run.outputs import shown
 
 NOTHING_DONE = 0.1  # patience of the checks of a task that has no answer
 
@@ -24,9 +29,10 @@ class Looking:
     def __init__(
         self,
         say: Callable[..., None],
+        lab: Definition,
         notebook: GradedNotebook,
         x: Visible,
-        all_checks: Sequence[Check],
+        hidden: Sequence[Check],
         unanswered: Collection[int],
         breaking: Breaking,
     ) -> None:
@@ -38,7 +44,8 @@ class Looking:
         self._say = say
         self._notebook = notebook
         self._x = x
-        self._checks = all_checks
+        self._lab = lab
+        self._checks = (*lab.checks, *hidden)
         self._unanswered = unanswered
         self._breaking = breaking
 
@@ -50,9 +57,13 @@ class Looking:
         """Around the run of a cell: what breaks meanwhile."""
         return self._breaking.beside(task)
 
-    def at_check(self, task: int) -> None:
-        """At the check cell of a task, before later cells can change what it left."""
+    def at_check(self, task: int) -> list[NotebookNode]:
+        """At the check cell of a task, before later cells can change what it left.
+
+        Returns what the cell would show a learner.
+        """
         self._look(f"task {task}", [c for c in self._checks if c.task == task and c.at == "after"])
+        return [shown(Assessment.of(self._lab, self.results, {task}))]
 
     def at_end(self) -> None:
         """After the last cell."""

@@ -6,12 +6,19 @@ import re
 from typing import Any
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 MOST_TEXT = 20_000  # characters of one output
 MOST_PICTURE = 1_000_000
 MOST_OUTPUTS = 100
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 KEPT = ("text/plain", "text/html", "image/png", "image/jpeg")
+
+
+def shown(thing: Any) -> NotebookNode:
+    """What a cell shows that ends in this."""
+    data = {"text/plain": repr(thing), "text/html": thing._repr_html_()}
+    return new_output("display_data", data)
 
 
 def capped(outputs: list[NotebookNode]) -> list[NotebookNode]:

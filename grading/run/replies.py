@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from grading.run.kernel import Kernel
+from grading.run.kernel import StudentKernel
 
 GRACE = 3.0  # seconds for a cell to heed the interrupt, and for its last output to arrive
 NONSENSE = (TypeError, KeyError, ValueError, AttributeError)
@@ -15,7 +15,7 @@ NONSENSE = (TypeError, KeyError, ValueError, AttributeError)
 class Replies:
     """Takes the replies of one kernel from its shell channel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: StudentKernel) -> None:
         self.is_garbled = False
         """Whether the kernel wrote nonsense and was ended for it."""
         self._kernel = kernel

@@ -1,6 +1,6 @@
 """The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER`.
 
-It starts the kernel, then waits for a job on standard input, so that a round can have the next one
+It starts the kernel, then waits for a job on standard input, so that a lane can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
 `cell` and `checks` as they come, at last `done` with the evidence. When standard input ends its
 parent is gone, and it ends with all that it started.
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from grading.judge.view import ClusterView
-    from grading.run.kernel import Kernel
+    from grading.run.kernel import StudentKernel
 
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
 
 
-class Worker:
+class Grader:
     """A lab and a kernel, ready for a job; `phases` are seconds."""
 
-    def __init__(self, lab: definition.Definition, kernel: Kernel, out: TextIO) -> None:
+    def __init__(self, lab: definition.Definition, kernel: StudentKernel, out: TextIO) -> None:
         self.lab = lab
         self.kernel = kernel
         self.blank = master.blank(lab)
@@ -68,8 +68,8 @@ class Worker:
         graded = GradedNotebook(self.kernel, lab.limits)
         x = Visible(graded, view, p, job.seed)
         breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
-        all_checks = (*lab.checks, *(lab.hidden_checks() if job.hidden else ()))
-        looking = Looking(self.say, graded, x, all_checks, woven.unanswered, breaking)
+        hidden = lab.hidden_checks() if job.hidden else ()
+        looking = Looking(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
             notebook = run(woven.notebook, graded, looking, job.last)
             if job.last is None:
@@ -145,34 +145,37 @@ def main() -> None:
     adopt_orphans()
     started = time.monotonic()
     without_web_grammar()
-    from grading.run.client import SetUpFailed
-    from grading.run.kernel import Kernel, KernelDidNotStart
+    from grading.run.graded import SetUpFailed
+    from grading.run.kernel import KernelDidNotStart, StudentKernel
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
     folder = Path(sys.argv[3])
-    kernel = Kernel(folder, mark=folder.name)
-    worker = Worker(lab, kernel, out)
+    kernel = StudentKernel(folder, mark=folder.name)
+    grader = Grader(lab, kernel, out)
     try:
         kernel.start()
         warm_up(kernel, lab)
-        worker.phases["boot"] = round(time.monotonic() - started, 3)
-        worker.say("ready")
+        # while the kernel warms up and nobody waits
+        from grading.run import engine, looking  # noqa: F401
+
+        grader.phases["boot"] = round(time.monotonic() - started, 3)
+        grader.say("ready")
         line = sys.stdin.readline()
         if not line:
             return  # the attempt was not needed, or nobody is there any more
         end_with_parent(folder)
-        evidence, notebook = worker.attempt(Job.from_json(line))
-        worker.say("done", evidence=evidence.to_json(), notebook=notebook)
+        evidence, notebook = grader.attempt(Job.from_json(line))
+        grader.say("done", evidence=evidence.to_json(), notebook=notebook)
     except (SetUpFailed, KernelDidNotStart) as why:
-        worker.say("fault", why=f"{type(why).__name__}: {why}")
+        grader.say("fault", why=f"{type(why).__name__}: {why}")
     except Exception:
-        worker.say("fault", why=traceback.format_exc())
+        grader.say("fault", why=traceback.format_exc())
     finally:
         end_below(os.getpid())
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def warm_up(kernel: Kernel, lab: definition.Definition) -> None:
+def warm_up(kernel: StudentKernel, lab: definition.Definition) -> None:
     """Load what every lab loads, in the kernel, before the clock of the student runs."""
     if lab.profile != definition.NO_CLUSTER:
         kernel.client.execute(WARM_UP, silent=True, store_history=False)

@@ -19,7 +19,6 @@ from kafkalab import places
 from kafkalab.errors import CourseError
 
 VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
-DURATION = re.compile(r"(?:(?P<minutes>\d+)m(?!s))?(?:(?P<seconds>[\d.]+)s)?(?:(?P<millis>\d+)ms)?")
 
 
 @dataclass(frozen=True)
@@ -40,16 +39,6 @@ class Volume:
 
 
 @dataclass(frozen=True)
-class Health:
-    """How Compose looks whether a service is well; times are seconds."""
-
-    command: tuple[str, ...]
-    interval: float
-    timeout: float
-    retries: int
-
-
-@dataclass(frozen=True)
 class Service:
     """A service of the file, its variables filled in for one slot."""
 
@@ -59,8 +48,6 @@ class Service:
     environment: Mapping[str, str]
     ports: tuple[Port, ...]
     volumes: tuple[Volume, ...]
-    health: Health | None
-    stop_grace: float
 
     @property
     def is_kafka(self) -> bool:
@@ -230,8 +217,6 @@ def _service(name: str, raw: dict[str, Any]) -> Service:
         environment=_environment(raw.get("environment") or {}),
         ports=tuple(_port(str(port)) for port in raw.get("ports", [])),
         volumes=tuple(Volume(*str(volume).split(":")[:2]) for volume in raw.get("volumes", [])),
-        health=_health(raw.get("healthcheck")),
-        stop_grace=_seconds(raw.get("stop_grace_period", "10s")),
     )
 
 
@@ -244,26 +229,3 @@ def _environment(raw: dict[str, Any] | list[str]) -> dict[str, str]:
 def _port(text: str) -> Port:
     *address, host, container = text.split(":")
     return Port(address[0] if address else "0.0.0.0", int(host), int(container))
-
-
-def _health(raw: dict[str, Any] | None) -> Health | None:
-    if raw is None:
-        return None
-    test = raw["test"]
-    command = ["sh", "-c", test] if isinstance(test, str) else list(test)
-    if command[0] == "CMD-SHELL":
-        command = ["sh", "-c", *command[1:]]
-    return Health(
-        command=tuple(command[1:] if command[0] == "CMD" else command),
-        interval=_seconds(raw.get("interval", "30s")),
-        timeout=_seconds(raw.get("timeout", "30s")),
-        retries=int(raw.get("retries", 3)),
-    )
-
-
-def _seconds(text: str) -> float:
-    found = DURATION.fullmatch(str(text))
-    if not found or not found.group():
-        raise CourseError(f"docker-compose.yml holds the duration {text!r}, which is not one.")
-    parts = found.groupdict(default="0")
-    return int(parts["minutes"]) * 60 + float(parts["seconds"]) + int(parts["millis"]) / 1000

@@ -1,4 +1,4 @@
-"""The chart of one partition's log with the transactions in it."""
+"""The chart of logs with the transactions in them."""
 
 from __future__ import annotations
 
@@ -25,26 +25,15 @@ FATES = {
 EDGE = "#444444"
 
 
-def transaction_log(
-    batches: Sequence[Batch], last_stable: int | None = None, ax: Axes | None = None
-) -> Axes:
-    """A box for each offset: what became of its record, or which end a marker tells (C or A).
-
-    `last_stable` is the last stable offset: a reader of committed records stops before it.
-    """
-    ax = ax or plt.subplots(figsize=(7.5, 2.2))[1]
-    ax.set(xlabel="offset", yticks=[])
-    if not batches:
-        return nothing(ax)
-    used = _boxes(ax, batches, batches, last_stable)
-    ax.legend(handles=_key(used), loc="upper left", bbox_to_anchor=(1.01, 1))
-    return ax
-
-
 def transaction_logs(
     logs: Mapping[str, Sequence[Batch]], last_stable: Mapping[str, int] | None = None
 ) -> Axes:
-    """Several such logs below each other, each beside its name; the Axes of the first one."""
+    """Logs of partitions below each other, each beside its name; the Axes of the first one.
+
+    A box for each offset: what became of its record, or which end a marker tells (C or A). For a
+    name in `last_stable` the last stable offset is drawn: a reader of committed records stops
+    before it.
+    """
     height = 0.9 + 0.8 * len(logs)
     rows = plt.subplots(len(logs), figsize=(7.5, height), sharex=True, squeeze=False)[1][:, 0]
     rows[-1].set(xlabel="offset")

@@ -281,12 +281,6 @@ def _odd_value(odd: list) -> str:
     )
 
 
-def _is_line_of(line: str, number: int, name: str, numbers: list[float]) -> bool:
-    first = re.search(r"\d+", line)
-    is_number = first is not None and int(first[0]) == number
-    return is_number and name in line and _has_pair(line, numbers)
-
-
 def _has_pair(line: str, numbers: list[float]) -> bool:
     return all(re.search(rf"(?<![\d.]){re.escape(str(n))}(?!\d)", line) for n in numbers)
 

@@ -56,6 +56,68 @@ def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsy
     assert page.exists()
 
 
+OLD_KEY = "0f3c5a7d9b1e2468ace0"
+OLD_RECORD = {
+    "key": OLD_KEY,
+    "student": "anna",
+    "lab": "lab90_tiny",
+    "lab_digest": "5f" * 32,
+    "grader": "0123456789abcdef",
+    "hand_in": "7a" * 32,
+    "status": "finished",
+    "started": "2026-10-05T08:00:00.000+00:00",
+    "finished": "2026-10-05T08:00:09.000+00:00",
+    "outcome": "fail",
+    "why": "",
+    "reached": 1.0,
+    "full": 8.0,
+    "checks": [
+        {"id": "doubled", "task": 1, "title": "The number is doubled", "hidden": False,
+         "outcome": "fail", "reached": 0.0, "full": 2.0, "messages": ["double: saw 3"],
+         "detail": "", "seconds": 0.1},
+    ],
+    "notes": [],
+    "seconds": {"wall": 9.0, "cells": 5.0, "values": 0.1},
+}  # fmt: skip
+OLD_EVIDENCE = {
+    "lab": "lab90_tiny", "student": "anna", "seed": "s", "parameters": {"number": 5},
+    "cells": {"1": {"state": "ran", "output": "3", "error": "", "seconds": 0.1}},
+    "results": [{"check": "doubled", "outcome": "fail", "detail": "", "seconds": 0.1,
+                 "findings": [{"ok": False, "message": "double: saw 3", "must": False}]}],
+    "unanswered": [], "oddities": [], "trouble": [], "ended": None, "why": "", "refusal": None,
+    "is_complete": True, "snapshots": {}, "phases": {},
+}  # fmt: skip
+
+
+def test_a_class_of_an_older_layout_is_read_and_goes_on(solved, tmp_path, capsys):
+    """Its folder has the name of the lab, its hand-ins name the script where it lay then."""
+    out = tmp_path / "grades"
+    attempts = out / "lab90_tiny" / "attempts"
+    (attempts / OLD_KEY).mkdir(parents=True)
+    (attempts / OLD_KEY / "record.json").write_text(json.dumps(OLD_RECORD))
+    (attempts / OLD_KEY / "evidence.json").write_text(json.dumps(OLD_EVIDENCE))
+    (out / "lab90_tiny" / "class.json").write_text(json.dumps({"anna": OLD_KEY}))
+    assert app.main(["report", "lab90_tiny", "--out", str(out)]) == 0
+    assert "anna" in (out / "lab90_tiny" / "class.csv").read_text()
+    (page,) = (out / "lab90_tiny" / "students").iterdir()
+    assert "double: saw 3" in page.read_text()
+    solved.metadata["kafka_course"]["source"] = "lessons/labs/lab90_tiny.py"
+    nbformat.write(solved, tmp_path / "anna.ipynb")
+    capsys.readouterr()
+    graded = []
+    for name in ("lab90_tiny", "lab90", "90", "90_tiny"):
+        command = ["grade", name, str(tmp_path / "anna.ipynb"), "--out", str(out), "--json"]
+        assert app.main(command) == 0
+        (record,) = json.loads(capsys.readouterr().out)
+        graded.append(record)
+    assert graded[0]["reached"] == 8, "another grader runs it again"
+    assert graded == [graded[0]] * 4, "however the lab is named it is the same"
+    assert json.loads((out / "lab90_tiny" / "class.json").read_text()) == {"anna": graded[0]["key"]}
+    assert (attempts / OLD_KEY / "record.json").exists(), "what was kept stays"
+    assert app.main(["check", str(tmp_path / "anna.ipynb")]) == 0
+    assert "6 of 6 points" in capsys.readouterr().out
+
+
 def test_a_report_needs_records(tmp_path, capsys):
     assert app.main(["report", "90", "--out", str(tmp_path)]) == 1
     assert "Nothing of lab90_tiny is graded" in capsys.readouterr().err
@@ -96,6 +158,7 @@ def test_check_refuses_what_is_no_lab(tmp_path, capsys, text, said):
 def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatch, capsys):
     assert app.main(["verify", "90", "--jobs", "2"]) == 0
     assert "lab90_tiny is proven: 4 checks in 4 runs." in capsys.readouterr().out
+    assert (course / "build" / "run" / "lab90_tiny.html").exists()
     wrong = tmp_path / "wrong"
     shutil.copytree(course, wrong)
     (wrong / "grading" / "labs" / "90_tiny" / "wrong" / "1_triple.toml").unlink()

@@ -16,10 +16,7 @@ from playwright.sync_api import sync_playwright
 from commands import lab
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
-
-CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
-# The browser itself must not call anybody either.
-QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+from tests.browser import CHROMIUM, QUIET
 
 
 def test_the_first_lesson_opens_where_it_is_there(tmp_path):

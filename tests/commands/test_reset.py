@@ -44,21 +44,22 @@ def test_an_unknown_page_is_an_error(course, capsys):
     assert "There is no lesson and no lab lab04." in capsys.readouterr().err
 
 
-def test_a_page_that_will_fail_is_named_with_the_reason_and_the_mend(course):
+def test_pages_that_will_fail_are_named_with_the_reason_and_the_mend(course):
     work = course / "work"
     for path in (LESSON, LAB):
         (work / path).write_text(notebook("from kafkalab import errors\nerrors.Old"))
         (course / path).write_text(notebook("newer"))
 
-    for path, name in ((LESSON, "03"), (LAB, "lab03")):
-        (line,) = [
-            line
-            for line in told.sentences(refresh(course, work), work)
-            if line.startswith(f"Your work/{path} will fail")
-        ]
-        assert "no longer has kafkalab.errors.Old;" in line
-        assert line.endswith(f"./course reset {name}")
-        copies.reset(course, work, name)
+    refresh(course, work)
+
+    assert list(told.sentences(refresh(course, work), work)) == [
+        "What you have of 03, lab03 will fail, as the course no longer has kafkalab.errors.Old; "
+        "./course reset 03 gives a fresh page and keeps yours aside."
+    ]
+    copies.reset(course, work, "03")
+    (line,) = told.sentences(refresh(course, work), work)
+    assert line.startswith("What you have of lab03 will fail")
+    copies.reset(course, work, "lab03")
     assert list(told.sentences(refresh(course, work), work)) == []
 
 

@@ -20,18 +20,7 @@ from kafkalab import places
 from kafkalab.setup import copies
 from kafkalab.spark.pool import warm_spark
 from kafkalab.wait import wait_until
-
-CHROMIUM = os.environ.get("KAFKALAB_CHROMIUM", "/usr/bin/chromium")
-# What a browser does on its own account, which would leave this machine.
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from tests.browser import CHROMIUM, QUIET
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import pytest
 
 from authoring import execute
 from authoring.build import Course
-from kafkalab.spark.lease import POOL
+from kafkalab.spark.loan import POOL
 from tests import changes
 
 COURSE = Course()

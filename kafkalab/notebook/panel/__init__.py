@@ -22,7 +22,7 @@ from kafkalab.cluster.cluster import Cluster
 from kafkalab.cluster.glance import Glance
 from kafkalab.errors import CourseError
 from kafkalab.notebook.panel import changes
-from kafkalab.notebook.panel.widgets import Node, Widgets
+from kafkalab.notebook.panel.widgets import NodeRow, Widgets
 
 __all__ = ["Panel", "show"]
 
@@ -53,7 +53,7 @@ class Panel:
         self._widgets: Widgets | None = None
         self._over = threading.Event()
         self._wake = threading.Event()
-        self._orders: Queue[tuple[str, Node] | None] = Queue()
+        self._orders: Queue[tuple[str, NodeRow] | None] = Queue()
         self._threads: list[threading.Thread] = []
         self._states: dict[str, str] = {}
         self._seen = Glance()
@@ -147,7 +147,7 @@ class Panel:
         widgets.show(states, seen)
         widgets.tell(*happened)
 
-    def _press(self, fault: str, node: Node) -> None:
+    def _press(self, fault: str, node: NodeRow) -> None:
         self._orders.put((fault, node))
 
     def _obey(self, widgets: Widgets) -> None:
@@ -164,11 +164,11 @@ class Panel:
             self._wake.set()
 
 
-def _nodes(cluster: Cluster) -> list[Node]:
+def _nodes(cluster: Cluster) -> list[NodeRow]:
     """Brokers first, then the controllers that are nothing else."""
     brokers = cluster.description.brokers
     return [
-        Node(
+        NodeRow(
             id=service.node,
             name=f"{'broker' if service.node in brokers else 'controller'} {service.node}",
             address=cluster.addresses.get(service.node),

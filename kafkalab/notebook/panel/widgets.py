@@ -40,7 +40,7 @@ TABLE_HEIGHT = "24em"
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeRow:
     """A node as the panel names it; `address` is None for one that clients do not reach."""
 
     id: int
@@ -55,9 +55,9 @@ class Widgets:
     def __init__(
         self,
         title: str,
-        nodes: list[Node],
+        nodes: list[NodeRow],
         faults: tuple[str, ...],
-        press: Callable[[str, Node], None],
+        press: Callable[[str, NodeRow], None],
     ) -> None:
         self.nodes = nodes
         self.buttons: dict[tuple[str, int], ipywidgets.Button] = {}
@@ -137,7 +137,7 @@ class Widgets:
             for button in self.buttons.values():
                 button.disabled = True
 
-    def _pressed(self, fault: str, node: Node) -> None:
+    def _pressed(self, fault: str, node: NodeRow) -> None:
         self.tell(f"you pressed: {fault} {node.name}")
         self._press(fault, node)
 
@@ -164,7 +164,7 @@ def _html() -> ipywidgets.HTML:
     return part
 
 
-def _label(node: Node, state: str, seen: Glance) -> str:
+def _label(node: NodeRow, state: str, seen: Glance) -> str:
     sign, colour = SIGNS[state]
     facts = [node.address, f"rack {node.rack}" if node.rack else None]
     if node.address and seen.members is not None:

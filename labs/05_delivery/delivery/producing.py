@@ -29,7 +29,7 @@ def produce(options: ProducerOptions) -> int:
     """Run to the end; the exit status: 0 if every record was acknowledged, else 3."""
     say = Say()
     warnings = Warnings.listen(say)
-    outcome = Outcome(options, say)
+    sends = Sends(options, say)
     chosen = settings.for_producer(options)
     producer = KafkaProducer(bootstrap_servers=settings.brokers(options), **chosen)
     # kafka-python keeps "all" as the number that goes over the wire.
@@ -59,15 +59,15 @@ def produce(options: ProducerOptions) -> int:
         key, value = str(number).encode(), saying(number).encode()
         place = number % places if options.partitioning == "round-robin" else None
         future = producer.send(options.topic, key=key, value=value, partition=place)
-        outcome.follow(future, key, value)
+        sends.follow(future, key, value)
         pause(options.wait_after_send)
     producer.flush()
     producer.close()
     warnings.total()
-    return outcome.total()
+    return sends.total()
 
 
-class Outcome:
+class Sends:
     """What became of the sends. Its methods run on the producer's network thread."""
 
     def __init__(self, options: ProducerOptions, say: Say) -> None:

@@ -1,4 +1,4 @@
-"""Records are whole or not there, and a round that was cut off goes on where it stopped."""
+"""Records are whole or not there, and a batch that was cut off goes on where it stopped."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ from grading.keep import report
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Key, Store
 from grading.run.attempt import Attempted
-from grading.run.round import Round, plan
+from grading.run.lanes import Lanes, plan
 from kafkalab.wait import wait_until
 
 ROOT = str(Path(__file__).parents[3])
@@ -59,7 +59,7 @@ def grade(course, out, submissions):
     lab = definition.load("lab90", course)
     store = Store(out, lab.name)
     work, done = plan(lab, submissions, store, course_secret(out), rerun=False)
-    return Round(lab, store).run(work, jobs=1), done
+    return Lanes(lab, store).run(work, jobs=1), done
 
 
 def masked(record: AttemptRecord) -> dict:
@@ -73,7 +73,7 @@ def masked(record: AttemptRecord) -> dict:
 
 
 @pytest.mark.cluster
-def test_a_killed_round_goes_on_and_comes_to_the_same_end(course, tmp_path):
+def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
     out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     secret = course_secret(out)
     undisturbed.mkdir()
@@ -108,7 +108,7 @@ def test_a_killed_round_goes_on_and_comes_to_the_same_end(course, tmp_path):
 
 
 @pytest.mark.cluster
-def test_an_interrupted_round_leaves_nothing_behind(course, tmp_path):
+def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
     script = GRADES.format(root=ROOT, course=str(course), out=str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
     started = tmp_path / "lab90_tiny" / "attempts"

@@ -43,6 +43,9 @@ def test_the_notebook_that_ran_holds_its_outputs_and_nothing_of_ours(hand_in):
     stream, error = cells["task-1"]["outputs"]
     assert stream["text"] == "hello\n"
     assert error["ename"] == "ZeroDivisionError"
+    (check,) = cells["check-1"]["outputs"]
+    assert "✗ The number is doubled (0 of 2)" in check["data"]["text/plain"]
+    assert "any word" not in str(attempted.notebook).lower(), "hidden checks are not shown"
     assert len(cells) == len(attempted.notebook["cells"])
     assert "papermill" not in str(attempted.notebook)
 

@@ -14,7 +14,7 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.keep import report
 from grading.keep.record import Store
-from grading.run.round import Round, plan
+from grading.run.lanes import Lanes, plan
 
 STRAY = f"kafka_course_stray_process_{os.getpid()}"
 STARTS_A_CHILD = f"""
@@ -99,7 +99,7 @@ def graded(tiny, solved, tmp_path_factory):
         submissions.append(Submission(name, NotebookFile(tuple(cells), tiny.name)))
     store = Store(tmp_path_factory.mktemp("grades"), tiny.name)
     work, _ = plan(tiny, submissions, store, b"secret", rerun=False)
-    records = Round(tiny, store).run(work, jobs=2)
+    records = Lanes(tiny, store).run(work, jobs=2)
     return {record.student: record for record in records}, store
 
 

@@ -329,17 +329,17 @@ def test_the_log_of_transactions_shows_each_fate() -> None:
         transacted(5, -1),
         transacted(6, 1),
     ]
-    ax = transactions.transaction_log(log, last_stable=6)
+    ax = transactions.transaction_logs({"log": log}, {"log": 6})
     assert len(ax.patches) == 7
     assert [text.get_text() for text in ax.texts] == ["C", "A", "last stable offset: 6"]
-    fates = [text.get_text() for text in ax.get_legend().get_texts()]
+    fates = [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert fates == ["no transaction", "committed", "aborted", "open", "marker"]
     faces = [patch.get_facecolor() for patch in ax.patches]
     assert faces[0] == faces[1] != faces[2]  # committed, committed, aborted
 
 
 def test_the_log_of_transactions_may_be_empty() -> None:
-    assert "nothing to draw" in transactions.transaction_log([]).texts[0].get_text()
+    assert "nothing to draw" in transactions.transaction_logs({"log": []}).texts[0].get_text()
 
 
 def test_several_logs_of_transactions_share_their_offsets_and_one_key() -> None:

@@ -200,7 +200,7 @@ def test_a_formatted_disk_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_service_that_is_not_kafka_is_named(tmp_path: Path) -> None:
-    service = compose.Service("registry", "some/registry:1", (), {}, (), (), None, 10)
+    service = compose.Service("registry", "some/registry:1", (), {}, (), ())
     with pytest.raises(CourseError, match=r"(?s)registry cannot run.*not some/registry:1"):
         process.ProcessEngine(compose.Description("odd", (service,)), Slot(0, tmp_path, {}), {})
 

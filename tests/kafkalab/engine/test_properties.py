@@ -58,8 +58,6 @@ def test_addresses_and_folders_of_the_container_become_ours() -> None:
         environment={"KAFKA_LOG_DIRS": "/data/a,/data/b"},
         ports=(compose.Port("127.0.0.1", 9093, 9092),),
         volumes=(),
-        health=None,
-        stop_grace=30,
     )
     ports = {("broker-1", 9092): 9093, ("broker-1", 19092): 50, ("broker-10", 29093): 51}
     behind = {("broker-1", 9092): 60, ("broker-1", 19092): 61}

@@ -1,4 +1,4 @@
-"""A round of grading: many hand-ins, some lanes, one record each as soon as it is there.
+"""The lanes of grading: many hand-ins, some lanes, one record each as soon as it is there.
 
 A lane is a thread with a cluster of its own. While an attempt runs, the process for the next one
 boots, so a hand-in costs little more than the student's own seconds.
@@ -85,7 +85,7 @@ def job_of(submission: Submission, seed: str) -> Job | None:
     return Job(submission.student, seed, submission.notebook.cells, notes=submission.notes)
 
 
-class Round:
+class Lanes:
     """Runs planned work in lanes."""
 
     def __init__(self, lab: Definition, store: Store, tell: Listener = lambda _: None) -> None:
@@ -179,25 +179,25 @@ class Round:
 class Lane:
     """A place where attempts run one after the other: a cluster, and a process booted ahead."""
 
-    def __init__(self, grading: Round, number: int) -> None:
+    def __init__(self, lanes: Lanes, number: int) -> None:
         self.number = number
-        self.lease = Lease(grading.lab)
-        self._round = grading
+        self.lease = Lease(lanes.lab)
+        self._lanes = lanes
         self._spare: Attempt | None = None
 
     def attempt(self, work: Work) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
-        booted, self._spare = self._spare or Attempt(self._round.lab), None
-        self._round.open.add(booted)
+        booted, self._spare = self._spare or Attempt(self._lanes.lab), None
+        self._lanes.open.add(booted)
         try:
             job = replace(work.job, cluster=self.lease.take())
             return booted.run(job, lambda event: self._report(job.student, event))
         except CourseError as error:
-            return Attempted(fault(self._round.lab, work, f"no cluster: {error}"))
+            return Attempted(fault(self._lanes.lab, work, f"no cluster: {error}"))
         finally:
             booted.close()
-            self._round.open.discard(booted)
+            self._lanes.open.discard(booted)
 
     def close(self) -> None:
         """Stop what the lane holds."""
@@ -206,9 +206,9 @@ class Lane:
         self.lease.close()
 
     def _report(self, student: str, event: dict[str, Any]) -> None:
-        self._round.tell(Progress(self.number, student, event))
-        if self._spare is None and self._round.has_more:
-            self._spare = Attempt(self._round.lab)
+        self._lanes.tell(Progress(self.number, student, event))
+        if self._spare is None and self._lanes.has_more:
+            self._spare = Attempt(self._lanes.lab)
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:
