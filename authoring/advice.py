@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from authoring import rules, sizes, style, words
 from authoring.percent import Cell, Problem, Script
+from authoring.proofs import can_fail
 
 LONGEST_OPENING = 60  # words
 LONGEST_PROSE = 100  # words; 20 to 80 is the aim
@@ -131,4 +132,4 @@ def closing_sections(script: Script) -> Iterator[Problem]:
 
 
 def _can_fail(cell: Cell) -> bool:
-    return cell.kind == "code" and rules.can_fail(cell)
+    return cell.kind == "code" and can_fail(cell)

@@ -32,11 +32,13 @@ def chores(script: Script) -> Iterator[Problem]:
 
 
 def _chore(node: ast.AST) -> tuple[str, str] | None:
-    called = name_of(node.func) if isinstance(node, ast.Call) else ""
-    if called in CLIENTS and "bootstrap_servers" not in {given.arg for given in node.keywords}:
-        return f"a {called} for any cluster", "say bootstrap_servers=cluster.address"
-    if called == "sleep":
-        return "a wait for a time", "wait for a condition: wait_until(…) or a wait of the cluster"
+    if isinstance(node, ast.Call):
+        called, given = name_of(node.func), {keyword.arg for keyword in node.keywords}
+        if called in CLIENTS and "bootstrap_servers" not in given:
+            return f"a {called} for any cluster", "say bootstrap_servers=cluster.address"
+        if called == "sleep":
+            wait = "wait for a condition: wait_until(…) or a wait of the cluster"
+            return "a wait for a time", wait
     if name_of(node) == "NewTopic" or (
         isinstance(node, ast.alias) and node.name.rpartition(".")[2] == "NewTopic"
     ):

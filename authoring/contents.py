@@ -30,6 +30,7 @@ class Page:
 def page(script: Script) -> Page:
     """Read from the first two cells of a script that the builder accepts."""
     title = rules.title(script)
+    assert title, "the builder refuses a script without one"
     opening = "\n".join(script.cells[0].lines[1:])
     facts = script.cells[1].text if len(script.cells) > 1 else ""
     question = QUESTION.search(re.sub(r"(?<=\S)\n(?=\S)", " ", opening))

@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from authoring import percent, rules, solutions
 from authoring.percent import BadScript, Cell, Script
+from grading.define.marks import CHECK, TASK
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -92,7 +93,7 @@ def _identify(cells: list[NotebookNode]) -> None:
     seen: Counter[str] = Counter()
     for cell in cells:
         tags = cell.metadata.get("tags", [])
-        questions = [tag for tag in tags if percent.TASK.match(tag) or percent.CHECK.match(tag)]
+        questions = [tag for tag in tags if TASK.match(tag) or CHECK.match(tag)]
         if questions:
             cell.id = questions[0]
             continue

@@ -101,7 +101,10 @@ def read(text: str, path: str) -> Script:
     """Cells of a percent script. `path` is only used to name the place of a problem."""
     script = Script(path, [])
     lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if MARK.match(line)]
+    marks = {
+        number: match["rest"] for number, line in enumerate(lines) if (match := MARK.match(line))
+    }
+    starts = list(marks)
     for number, line in enumerate(lines[: starts[0] if starts else None]):
         if line.strip():
             script.problems.append(
@@ -113,17 +116,17 @@ def read(text: str, path: str) -> Script:
             )
             break
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        _add_cell(script, start + 1, lines[start], lines[start + 1 : end])
+        _add_cell(script, start + 1, marks[start], lines[start + 1 : end])
     return script
 
 
-def _add_cell(script: Script, mark_line: int, mark: str, body: list[str]) -> None:
-    options = OPTIONS.match(MARK.match(mark)["rest"])
+def _add_cell(script: Script, mark_line: int, rest: str, body: list[str]) -> None:
+    options = OPTIONS.match(rest)
     if not options:
         script.problems.append(
             script.problem(
                 mark_line,
-                f"a cell mark that is not understood: {mark}",
+                f"a cell mark that is not understood: # %%{rest}",
                 "write '# %%', '# %% [markdown]' or either with ' tags=[\"name\"]' behind it",
             )
         )

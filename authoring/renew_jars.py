@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import tempfile
+from operator import itemgetter
 from pathlib import Path
 
 import pyspark
@@ -28,9 +29,10 @@ def renew(chosen: list[str]) -> None:
             paths = ivy.fetch(roots, Path(work), transitive=True)
             if sets[name].get("beside") == "pyspark":
                 paths = [path for path in paths if not in_pyspark(ivy.cached(path).name)]
-            files = sorted((entry(path) for path in paths), key=lambda line: line["coordinate"])
+            files = sorted((entry(path) for path in paths), key=itemgetter("coordinate"))
+            size = sum(path.stat().st_size for path in paths)
         sets[name]["files"] = files
-        print(f"{name}: {len(files)} files, {sum(file['size'] for file in files) / 1e6:.1f} MB")
+        print(f"{name}: {len(files)} files, {size / 1e6:.1f} MB")
     LOCK_FILE.write_text(json.dumps(sets, indent=1) + "\n", "utf-8")
 
 

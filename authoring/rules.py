@@ -5,14 +5,14 @@ half-written lesson can be built and tried. Its length and its words are judged 
 tells them (authoring/sizes.py, authoring/words.py).
 """
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from authoring import solutions
-from authoring.percent import CHECK, PROOF, TASK, Cell, Problem, Script
+from authoring import proofs, solutions
+from authoring.percent import PROOF, Cell, Problem, Script
+from grading.define.marks import CHECK, TASK
 
 # `demo` marks a cell of a lab that shows something and that no task needs: grading leaves it out.
 OTHER_TAGS = ("parameters", "prediction", "demo")
@@ -68,7 +68,8 @@ def refusals(
     for cell in script.cells:
         found += _tags(script, cell, lab, rows)
         if cell.kind == "code":
-            found += _proof(script, cell, lab)
+            claimed = [tag for tag in cell.tags if is_row(tag)]
+            found += proofs.problems(script, cell, claimed, lab)
             found += solutions.problems(script, cell, task_titles(script).get(cell.task or 0, ""))
     if lab:
         found += _tasks(script, hints)
@@ -147,43 +148,6 @@ def _tags(script: Script, cell: Cell, lab: bool, rows: Collection[str] | None) -
         yield script.problem(
             cell.line, "a tag on prose", "put it on the code cell that shows what the tag says"
         )
-
-
-def _proof(script: Script, cell: Cell, lab: bool) -> Iterator[Problem]:
-    """What claims to prove something must be able to fail."""
-    if cell.is_proof and lab:
-        yield script.problem(
-            cell.line,
-            "a proof in a lab, whose cells students change",
-            "a check of the lab proves a task, a test in the lab's folder the rest",
-        )
-    for tag in cell.tags:
-        if cell.is_proof and tag != PROOF and not is_row(tag):
-            yield script.problem(
-                cell.line, f"a proof with the tag {tag}", "keep the ids of requirements beside it"
-            )
-    if can_fail(cell):
-        return
-    if cell.is_proof:
-        yield script.problem(
-            cell.line, "a proof that cannot fail", "assert what the page says, or leave it out"
-        )
-    claimed = [tag for tag in cell.tags if is_row(tag)]
-    # What a student writes is proved by the checks of the lab.
-    if claimed and not (cell.is_proof or cell.task or cell.check):
-        yield script.problem(
-            cell.line,
-            f"{', '.join(claimed)} claimed by a cell that asserts nothing",
-            'move the tag to a proof cell after it: \'# %% tags=["proof", "A7"]\'',
-        )
-
-
-def can_fail(cell: Cell) -> bool:
-    """Whether the cell has an assert whose outcome is not known before it runs."""
-    return any(
-        isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant | ast.Tuple)
-        for node in ast.walk(cell.tree)
-    )
 
 
 def _tasks(script: Script, hints: set[int] | None) -> Iterator[Problem]:

@@ -98,15 +98,16 @@ def problems(script: Script, cell: Cell, title: str) -> list[Problem]:
 def _problems_of_marks(script: Script, cell: Cell) -> list[Problem]:
     found: list[Problem] = []
     opened: int | None = None
+    indent = ""
     for number, line in enumerate(cell.lines):
         here = cell.line + number
-        if BEGIN.match(line):
+        if begin := BEGIN.match(line):
             if opened is not None:
                 found.append(
                     script.problem(here, "a solution inside a solution", "close the first one")
                 )
-            opened = number
-        elif END.match(line):
+            opened, indent = number, begin["indent"]
+        elif end := END.match(line):
             if opened is None:
                 found.append(
                     script.problem(
@@ -117,7 +118,7 @@ def _problems_of_marks(script: Script, cell: Cell) -> list[Problem]:
                 found.append(
                     script.problem(cell.line + opened, "an empty solution", "write the solution")
                 )
-            elif END.match(line)["indent"] != BEGIN.match(cell.lines[opened])["indent"]:
+            elif end["indent"] != indent:
                 found.append(
                     script.problem(
                         here, "marks of a solution at two indentations", "indent both alike"

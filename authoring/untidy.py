@@ -18,6 +18,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from traitlets import Bool
 
+from authoring.percent import PROOF
+
 ENGINE = "untidy"
 
 
@@ -25,6 +27,7 @@ class UntidyReader(PapermillNotebookClient):
     """Runs what a lesson says, and before and between what a reader may do instead."""
 
     backwards = Bool(False, help="Before the usual run, from the last cell to the first.")
+    kc: Any  # nbclient gives it no type
     twice = Bool(False, help="Run each cell of the page twice in a row.")
 
     def papermill_execute_cells(self) -> None:
@@ -71,7 +74,7 @@ class Unkind(Exception):
 
 def is_proof(cell: NotebookNode) -> bool:
     """Whether the cell stands beside the page and no reader ever sees it."""
-    return "proof" in cell.metadata.get("tags", [])
+    return PROOF in cell.metadata.get("tags", [])
 
 
 class UntidyEngine(NBClientEngine):

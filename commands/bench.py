@@ -1,6 +1,7 @@
 """`./course bench`: the ratios that the course promises, measured on this machine."""
 
 import itertools
+import signal
 import subprocess
 import sys
 from typing import Annotated
@@ -11,7 +12,7 @@ from rich.console import Console
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
-INTERRUPTED = 130
+INTERRUPTED = (130, -signal.SIGINT)
 
 
 def bench(
@@ -37,7 +38,7 @@ def bench(
     for name in names:
         console.rule(name)
         status = _run(name, given[len(names) :])
-        if status == INTERRUPTED:
+        if status in INTERRUPTED:
             raise KeyboardInterrupt
         if status:
             failed.append(name)

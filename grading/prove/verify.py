@@ -26,7 +26,7 @@ from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store, slug
-from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
+from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
 from grading.run.lanes import Lanes, Listener, Work, plan
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
@@ -45,6 +45,8 @@ class Trial:
     """The task after whose checks the run ends; None: it comes to its end."""
     demos: bool = False
     """Whether what the lab shows is run too."""
+    asked: frozenset[str] = frozenset()
+    """The checks that the run comes to."""
 
     @property
     def must(self) -> frozenset[str]:
@@ -53,10 +55,6 @@ class Trial:
     @property
     def may(self) -> frozenset[str]:
         return frozenset().union(*(answer.touches for answer in self.wrong))
-
-    def asks(self, check: Check) -> bool:
-        """Whether the run comes to this check."""
-        return self.last is None or (check.at == "after" and check.task <= self.last)
 
 
 @dataclass
@@ -133,11 +131,13 @@ def _trials(
     packed: Sequence[Sequence[WrongAnswer]], checks: Sequence[Check], whole: bool, demos: bool
 ) -> Iterator[Trial]:
     """The runs of one repetition, the longest first."""
-    yield Trial(REFERENCE, demos=demos)
+    everything = frozenset(check.id for check in checks)
+    yield Trial(REFERENCE, demos=demos, asked=everything)
     for at, group in enumerate(packed, start=1):
         last = None if whole else last_task(group, checks)
-        yield Trial(f"wrong {at}", tuple(group), last)
-    yield Trial(BLANK)
+        asked = everything if last is None else up_to(last, checks)
+        yield Trial(f"wrong {at}", tuple(group), last, asked=asked)
+    yield Trial(BLANK, asked=everything)
 
 
 def _as_asked(work: Work, trial: Trial) -> Work:
@@ -190,8 +190,7 @@ def _judge(
         return
     if trial.name == REFERENCE:
         proof.problems += [f"{name}: a cell of the master failed: {t}" for t in evidence.trouble]
-    asked = {check.id for check in (*lab.checks, *lab.hidden_checks()) if trial.asks(check)}
-    for check in (check for check in record.checks if check["id"] in asked):
+    for check in (check for check in record.checks if check["id"] in trial.asked):
         identity, passed = check["id"], check["outcome"] == Outcome.PASS
         said = "; ".join(check["messages"]) or check["outcome"]
         tally = proof.checks[identity]

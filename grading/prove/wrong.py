@@ -117,3 +117,8 @@ def last_task(wrong: Iterable[WrongAnswer], checks: Iterable[Check]) -> int | No
     if any(check.at == "end" for check in failed):
         return None
     return max([*(answer.task for answer in wrong), *(check.task for check in failed)])
+
+
+def up_to(last: int, checks: Iterable[Check]) -> frozenset[str]:
+    """The checks that a run comes to which ends after those of a task."""
+    return frozenset(check.id for check in checks if check.at == "after" and check.task <= last)

@@ -19,7 +19,7 @@ from grading.define.marks import CHECK
 from grading.handin.weave import DEMO, task_number
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
-from grading.run.graded import GradedNotebook, SetUpFailed
+from grading.run.graded_notebook import GradedNotebook, SetUpFailed
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 

@@ -17,7 +17,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 
 from grading.run.client import GradingClient, Onlooker
-from grading.run.graded import GradedNotebook
+from grading.run.graded_notebook import GradedNotebook
 
 NAME = "grading"
 

@@ -57,8 +57,8 @@ class Grader:
         """Run a hand-in and look at what it did: evidence, and the notebook with its outputs."""
         from grading.handin.weave import weave
         from grading.run.engine import run
-        from grading.run.graded import GradedNotebook
-        from grading.run.looking import Looking
+        from grading.run.examiner import Examiner
+        from grading.run.graded_notebook import GradedNotebook
 
         lab, p = self.lab, seed.parameters(self.lab.make, job.seed)
         with self.phase("weave"):
@@ -69,15 +69,15 @@ class Grader:
         x = Visible(graded, view, p, job.seed)
         breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
         hidden = lab.hidden_checks() if job.hidden else ()
-        looking = Looking(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
+        examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
-            notebook = run(woven.notebook, graded, looking, job.last)
+            notebook = run(woven.notebook, graded, examiner, job.last)
             if job.last is None:
-                looking.at_end()
+                examiner.at_end()
         self.phases |= {
             name: round(seconds, 3)
             for name, seconds in {
-                "checks": looking.spent,
+                "checks": examiner.spent,
                 "cells": graded.spent,
                 "values": graded.spent_on_values,
                 "faults": breaking.spent,
@@ -89,7 +89,7 @@ class Grader:
             job.seed,
             parameters=dict(p),
             cells=graded.cells,
-            results=looking.results,
+            results=examiner.results,
             unanswered=sorted(woven.unanswered),
             oddities=[*job.notes, *woven.oddities],
             trouble=graded.trouble,
@@ -97,7 +97,7 @@ class Grader:
             ended=graded.ended.state if graded.ended else None,
             why=graded.ended.error if graded.ended else "",
             is_complete=True,
-            snapshots=looking.snapshots,
+            snapshots=examiner.snapshots,
             phases=self.phases,
         ), notebook
 
@@ -145,7 +145,7 @@ def main() -> None:
     adopt_orphans()
     started = time.monotonic()
     without_web_grammar()
-    from grading.run.graded import SetUpFailed
+    from grading.run.graded_notebook import SetUpFailed
     from grading.run.kernel import KernelDidNotStart, StudentKernel
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
@@ -156,7 +156,7 @@ def main() -> None:
         kernel.start()
         warm_up(kernel, lab)
         # while the kernel warms up and nobody waits
-        from grading.run import engine, looking  # noqa: F401
+        from grading.run import engine, examiner  # noqa: F401
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)
         grader.say("ready")

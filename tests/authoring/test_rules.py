@@ -156,6 +156,32 @@ def test_a_proof_that_proves_nothing_is_refused(old: str, new: str, what: str) -
     assert any(":13:" in problem and what in problem for problem in found), found
 
 
+@pytest.mark.parametrize(
+    ("makes", "uses"),
+    [
+        ("kept = 1", "kept"),
+        ("import zlib", "zlib.crc32(b'')"),
+        ("def kept():\n    return 1", "print(kept())"),
+        ("for kept in [1]:\n    pass", "[kept]"),
+    ],
+)
+def test_a_page_that_needs_a_proof_is_refused(makes: str, uses: str) -> None:
+    needy = LESSON + PROOF.replace("assert", f"{makes}\nassert").replace(
+        "\nrecords\n", f"\n{uses}\n"
+    )
+    (problem,) = refused(needy, "lessons/05_durability.py")
+    assert "the page uses" in problem
+    assert "which a proof makes" in problem
+    made_again = needy.replace("# %%\n", f"# %%\n{makes}\n")
+    assert not refused(made_again, "lessons/05_durability.py")
+
+
+def test_names_inside_a_proof_and_inside_a_cell_are_their_own() -> None:
+    proof = PROOF.replace("assert", "assert [error for error in [1]], records\nassert")
+    page = "try:\n    1 / 0\nexcept ValueError as error:\n    print(error)"
+    assert not refused(LESSON + proof.replace("\nrecords\n", f"\n{page}\n"), "lessons/05_x.py")
+
+
 @pytest.mark.parametrize("before", ['# %% tags=["check-1"]', "# %% [markdown]\n# ## Task 2"])
 def test_a_lab_has_no_proofs(before: str) -> None:
     """Neither between a task and its check nor elsewhere: students change what it would prove."""

@@ -160,6 +160,14 @@ def test_a_terminal_gets_a_bar(folder):
         os.close(ours)
 
 
+def test_one_that_ends_by_the_interrupt_ends_the_row(run, folder):
+    (folder / "benchmarks" / "other.py").write_text("raise KeyboardInterrupt")
+
+    status, out, _ = run("other", "fake")
+
+    assert (status, "verdict" in out) == (130, False)
+
+
 def test_arguments_go_to_each_that_is_named(run):
     _, out, _ = run("other", "other", "one", "--two")
 

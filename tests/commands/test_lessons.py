@@ -108,7 +108,7 @@ def test_build_writes_and_check_says_what_differs(course: Course) -> None:
     first = call("build", "--check")
     assert first.exit_code == 1
     assert "notebooks/01_good.ipynb:1: is missing" in first.stderr
-    assert "3 to mend." in first.stderr
+    assert "4 to mend." in first.stderr
     assert "notebooks/01_good.ipynb" in call("build").stdout
     assert call("build", "--check").exit_code == 0
     assert "Everything is built." in call("build").stdout

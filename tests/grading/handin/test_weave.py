@@ -16,6 +16,7 @@ from grading.handin.weave import (
     task_number,
     weave,
 )
+from grading.run.job import Job
 from kafkalab.errors import CourseError
 
 ANSWERS = {
@@ -176,3 +177,23 @@ def test_a_value_of_grading_that_the_cell_does_not_set_is_refused():
     assert assignments("count = 3\nname: str = ''", {"count": 5}) == "count = 5"
     with pytest.raises(CourseError, match="does not set size"):
         assignments("count = 3", {"size": 5})
+
+
+def test_what_a_lab_shows_is_left_out_or_runs_behind_a_cell_of_ours(blank):
+    def shown(**how):
+        return [cell.source for cell in weave(blank, [], **how).notebook.cells]
+
+    assert not [text for text in shown() if "demo cell" in text]
+    cells = shown(demos="from_here = 1")
+    at = cells.index("from_here = 1")
+    assert "demo cell" in cells[at + 1]
+    assert cells.count("from_here = 1") == 1
+    assert len(cells) == len(shown()) + 2
+
+
+def test_a_job_travels_as_one_line():
+    cells = [HandedIn("task-1", "code", "x = 1\n", ("a", "b"))]
+    job = Job("Jörg", "seed", cells, "cluster.json", False, ["odd"], True, 3)
+    line = job.to_json()
+    assert "\n" not in line
+    assert Job.from_json(line) == job

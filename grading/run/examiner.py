@@ -1,4 +1,4 @@
-"""The grader beside the notebook: it runs the checks in their places and keeps what they found."""
+"""Runs the checks of a lab in their places beside the notebook, and keeps what they found."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grading.judge.checks import Check, Result
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState, Visible
 from grading.practice.show import Assessment
-from grading.run.graded import GradedNotebook
+from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import shown
 
 NOTHING_DONE = 0.1  # patience of the checks of a task that has no answer
 
 
-class Looking:
+class Examiner:
     """Told by the engine where the run is. `say(event, **content)` tells it to the parent."""
 
     def __init__(

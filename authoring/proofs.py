@@ -1,0 +1,98 @@
+"""What the builder refuses of proofs, and of cells that claim to be one.
+
+A proof runs between the cells of a page and is not on it. So it must be able to fail, and the page
+must do without it.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from authoring.percent import PROOF, Cell, Problem, Script
+
+SCOPES = (
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+
+
+def problems(script: Script, cell: Cell, claimed: list[str], lab: bool) -> Iterator[Problem]:
+    """For one code cell. claimed: the ids of requirements that it carries."""
+    if cell.is_proof and lab:
+        yield script.problem(
+            cell.line,
+            "a proof in a lab, whose cells students change",
+            "a check of the lab proves a task, a test in the lab's folder the rest",
+        )
+    for tag in cell.tags:
+        if cell.is_proof and tag not in (PROOF, *claimed):
+            yield script.problem(
+                cell.line, f"a proof with the tag {tag}", "keep the ids of requirements beside it"
+            )
+    if cell.is_proof:
+        yield from _names_for_the_page(script, cell)
+    if can_fail(cell):
+        return
+    if cell.is_proof:
+        yield script.problem(
+            cell.line, "a proof that cannot fail", "assert what the page says, or leave it out"
+        )
+    # What a student writes is proved by the checks of the lab.
+    elif claimed and not (cell.task or cell.check):
+        yield script.problem(
+            cell.line,
+            f"{', '.join(claimed)} claimed by a cell that asserts nothing",
+            'move the tag to a proof cell after it: \'# %% tags=["proof", "A7"]\'',
+        )
+
+
+def can_fail(cell: Cell) -> bool:
+    """Whether the cell has an assert whose outcome is not known before it runs."""
+    return any(
+        isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant | ast.Tuple)
+        for node in ast.walk(cell.tree)
+    )
+
+
+def _names_for_the_page(script: Script, proof: Cell) -> Iterator[Problem]:
+    """Names that the proof makes, no cell of the page does, and a later one uses."""
+    page = list(script.page().code())
+    own = _bound(proof.tree, inner=False).difference(*(_bound(cell.tree) for cell in page))
+    for cell in page:
+        if cell.line > proof.line and (missing := own & _used(cell.tree)):
+            yield script.problem(
+                cell.line,
+                f"the page uses {', '.join(sorted(missing))}, which a proof makes",
+                "make it in a cell of the page",
+            )
+
+
+def _bound(node: ast.AST, inner: bool = True) -> set[str]:
+    """Names that get a value, also those inside of functions and comprehensions if asked."""
+    found = set()
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.ExceptHandler(name=str(name)):
+                found.add(name)
+            case ast.alias(name=name, asname=other):
+                found.add(other or name.partition(".")[0])
+        if inner or not isinstance(child, SCOPES):
+            found |= _bound(child, inner)
+    return found
+
+
+def _used(tree: ast.Module) -> set[str]:
+    loaded = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    return loaded - _bound(tree)
