@@ -41,7 +41,7 @@ class Lab:
 
     def __init__(self, lab: definition.Definition, seed_text: str, cluster: Cluster | None) -> None:
         self.name = lab.name
-        self.cluster = cluster
+        self._cluster = cluster
         self.p = seed.parameters(lab.make, seed_text)
         self.data: Path = lab.place.student / "data"
         offer_programs(lab.place.student)
@@ -73,6 +73,13 @@ class Lab:
 
                 sweep(cluster, seed.Draw(seed_text).tag)
         return cls(lab, seed_text, cluster)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The lab's cluster; CourseError in a lab that has none."""
+        if self._cluster is None:
+            raise CourseError("This lab has no cluster.", "Its lab.toml names no profile.")
+        return self._cluster
 
     def check(self, task: int) -> Assessment | None:
         """Run the public checks of a task against the cluster as it is now."""
@@ -116,15 +123,15 @@ class Lab:
         """Stop the cluster if this notebook started it."""
         if self._beside is not None:
             self._beside.leave()
-        if self.cluster is not None:
-            self.cluster.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def __repr__(self) -> str:
-        where = f"\n{self.cluster!r}" if self.cluster is not None else ""
+        where = f"\n{self._cluster!r}" if self._cluster is not None else ""
         return f"{self._definition.title}: {len(self._definition.tasks)} tasks{where}\n{self.p!r}"
 
     def _results(self, tasks: set[int]) -> list[Result]:
-        view = ClusterView(self.cluster) if self.cluster is not None else None
+        view = ClusterView(self._cluster) if self._cluster is not None else None
         x = Visible(self._notebook, view, self.p, self._seed)
         results: dict[str, Result] = {}
         try:
