@@ -467,7 +467,9 @@ numbers
 # %% tags=["proof", "A149", "A150", "A152"]
 assert {n for n in seen[0] if seen[-1][n] > seen[0][n]} == {"record-send-rate", "byte-rate"}
 assert (heard[0], numbers.names >= metering.NAMES) == ("init", True)  # of three groups
-assert {(one.group, one.name) for one in numbers} <= {(n.group, n.name) for n in heard if not isinstance(n, str)}
+assert {(one.group, one.name) for one in numbers} <= {
+    (n.group, n.name) for n in heard if not isinstance(n, str)
+}
 
 # %% [markdown]
 # The display was renewed after each record, and two of the five grew: the rates of records and of

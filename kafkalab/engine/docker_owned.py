@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 from python_on_whales import DockerClient
 
-from kafkalab.engine import process
+from kafkalab.engine import marked
 from kafkalab.engine.docker_command import Docker
 from kafkalab.wait import wait_until
 
@@ -23,7 +23,7 @@ def clean(folder: Path) -> None:
 
     Where Docker is gone or stopped, nothing runs, and the next `up` removes what is left.
     """
-    process.clean(folder)
+    marked.clean(folder)
     docker = Docker(DockerClient(), {})
     if docker.answers():
         remove_until_gone(docker, folder, rounds=2)
@@ -84,7 +84,7 @@ def remove_all(docker: Docker, folder: Path) -> list[str]:
 def _end_calls(folder: Path) -> list[str]:
     """Kill calls of Compose on this slot that outlived their owner; returns which there were."""
     found = []
-    for call in process.marked(str(folder / OVERRIDE)):
+    for call in marked.marked(str(folder / OVERRIDE)):
         with contextlib.suppress(psutil.NoSuchProcess):
             call.kill()
             found.append(f"process {call.pid}")

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -19,11 +19,14 @@ import psutil
 from kafkalab.engine import ToolResult, java_command, storage, tools
 from kafkalab.engine import properties as property_files
 from kafkalab.engine.compose import Service
+from kafkalab.engine.marked import clean, end_all
 from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
 from kafkalab.gateway.routes import Route
 from kafkalab.wait import WaitTimeout, wait_until
+
+__all__ = ["ProcessEngine", "clean"]
 
 IMAGE = "apache/kafka"
 
@@ -198,7 +201,7 @@ class ProcessEngine(Services):
             child.kill()
             child.wait()
         # What another process started here, or a tool that still runs.
-        _end_all(self.slot.folder, rounds=1)
+        end_all(self.slot.folder, rounds=1)
         self._children.clear()
         for service in self.description.services:
             shutil.rmtree(self._folder(service.name), ignore_errors=True)
@@ -284,37 +287,3 @@ def _has_ended(process: psutil.Process) -> bool:
     still holds its port.
     """
     return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
-
-
-def clean(folder: Path) -> None:
-    """End every process of a dead owner that carries the mark of the slot with this folder.
-
-    The mark stands in the command line, so a process is found that its owner started a moment
-    before it died and told nobody about. Between fork and exec a child does not carry the mark
-    yet, so the search goes on until it has found nothing for a while.
-    """
-    _end_all(folder, rounds=3)
-
-
-def _end_all(folder: Path, rounds: int) -> None:
-    mark = f"{java_command.MARK}{folder}"
-    quiet = 0
-
-    def all_gone() -> bool:
-        nonlocal quiet
-        found = list(marked(mark))
-        for process in found:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-        quiet = 0 if found else quiet + 1
-        return quiet == rounds
-
-    wait_until(all_gone, timeout=30, what=f"the processes of {folder.name} to end")
-
-
-def marked(mark: str) -> Iterator[psutil.Process]:
-    """The living processes with this argument."""
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if mark in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
-                yield process

@@ -12,8 +12,6 @@ the time: 1.12, 0.93 and 1.16. So the hop costs less than such a measurement var
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import subprocess
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -21,16 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from kafkalab.errors import CourseError
-from kafkalab.gateway import orders, routes
+from kafkalab.gateway import apis, orders, routes
 from kafkalab.gateway.faults import CUT, DELAY, DROP, HOLD, THROTTLE
 from kafkalab.gateway.routes import CLIENTS, NODES, Route
 from kafkalab.gateway.seen import Frame, Frames
 from kafkalab.wait import wait_until
 
 __all__ = ["Frame", "Frames", "Gateway", "Route"]
-
-# The parts of kafka.protocol in which kafka-python keeps its messages.
-MESSAGES = ("producer", "consumer", "metadata", "admin")
 
 
 class Gateway:
@@ -156,7 +151,7 @@ class Gateway:
 
         The clients do not get them: nobody waits for them any more.
         """
-        return [_answer(*line) for line in self._order("release")]
+        return [apis.answer(*line) for line in self._order("release")]
 
     # --- Records -------------------------------------------------------------------------------
 
@@ -173,7 +168,7 @@ class Gateway:
         `between=None` gives those of clients and of nodes. The questions that the views of a
         cluster ask are left out.
         """
-        _keys(api)
+        apis.keys(api)
         return Frames(
             frame
             for frame in map(Frame.of, self._order("frames"))
@@ -245,7 +240,7 @@ class Gateway:
             kind=kind,
             between=between,
             broker=broker,
-            apis=_keys(api),
+            apis=apis.keys(api),
             client_id=client_id,
             **more,
         )
@@ -266,30 +261,3 @@ class Gateway:
 
     def _order(self, do: str, **fields: Any) -> list[Any]:
         return orders.give(self._folder, do, **fields)
-
-
-def _answer(api: int, version: int, frame: str) -> Any:
-    from kafka.protocol.api_key import ApiKey
-
-    name = f"{ApiKey(api).name}Response"
-    modules = [importlib.import_module(f"kafka.protocol.{part}") for part in MESSAGES]
-    kind = next(getattr(module, name) for module in modules if hasattr(module, name))
-    return kind.decode(bytes.fromhex(frame), version, header=True, framed=True)
-
-
-def _keys(api: str | Iterable[str] | None) -> list[int] | None:
-    """The numbers of APIs that are given by name."""
-    if api is None or not api:
-        return None
-    from kafka.protocol.api_key import ApiKey
-
-    keys = []
-    for name in [api] if isinstance(api, str) else api:
-        if name not in ApiKey.__members__:
-            near = difflib.get_close_matches(name, ApiKey.__members__, n=1, cutoff=0.5)
-            raise CourseError(
-                f"Kafka's protocol has no API called {name!r}.",
-                f"Did you mean {near[0]}?" if near else "Produce, Fetch and Metadata are some.",
-            )
-        keys.append(int(ApiKey[name]))
-    return keys

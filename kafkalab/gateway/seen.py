@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import functools
 from collections import Counter
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafkalab import tables
+from kafkalab.gateway import apis
 from kafkalab.gateway.produced import SentBatch
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Frame:
     def of(cls, line: list[Any]) -> Frame:
         """From a line of the gateway's process."""
         *fields, batches = line
-        fields.insert(5, _names().get(fields[4], f"API {fields[4]}"))
+        fields.insert(5, apis.names().get(fields[4], f"API {fields[4]}"))
         fields.append(tuple(SentBatch(*batch) for batch in batches))
         return cls(*fields)
 
@@ -115,10 +115,3 @@ class Frames(list[Frame]):
         ]
         more = f"; the first {SHOWN}" if len(self) > SHOWN else ""
         return tables.html(repr(self) + more, COLUMNS, rows)
-
-
-@functools.cache
-def _names() -> dict[int, str]:
-    from kafka.protocol.api_key import ApiKey
-
-    return {int(key): key.name for key in ApiKey}

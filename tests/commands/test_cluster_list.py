@@ -23,16 +23,20 @@ def brokers(count: int) -> list[Node]:
     ]
 
 
-THREE = [
-    (running(0, "replicated", since=time.time() - 3 * 3600), brokers(12)),
-    (running(117, "single", engine="docker", owner=1234567), [Node("broker", "running", "b:1")]),
-    (running(2, "starting", engine="", held=False), []),
-]
+def three() -> list[tuple[Running, list[Node]]]:
+    """Made when they are asked for: one says for how long it has been running."""
+    since = time.time() - 3 * 3600
+    busy = running(117, "single", engine="docker", owner=1234567)
+    return [
+        (running(0, "replicated", since=since), brokers(12)),
+        (busy, [Node("broker", "running", "b:1")]),
+        (running(2, "starting", engine="", held=False), []),
+    ]
 
 
-def listed(width: int, clusters=THREE) -> list[str]:
+def listed(width: int, clusters: list[tuple[Running, list[Node]]] | None = None) -> list[str]:
     written = io.StringIO()
-    for cluster, nodes in clusters:
+    for cluster, nodes in clusters or three():
         show(cluster, nodes, Console(file=written, width=width, highlight=False))
     return [line.rstrip() for line in written.getvalue().splitlines()]
 
@@ -59,4 +63,6 @@ def test_what_is_said_of_each():
 def test_an_address_longer_than_the_window_stands_whole():
     address = "a-host-with-a-name." * 5 + "example:19092"
 
-    assert any(address in line for line in listed(60, [(THREE[0][0], [Node("b", "up", address)])]))
+    assert any(
+        address in line for line in listed(60, [(three()[0][0], [Node("b", "up", address)])])
+    )

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 from authoring.build import Course
 from commands import new
+from grading.define import definition, master
+from grading.prove.wrong import gaps, wrong_answers
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
@@ -53,6 +55,14 @@ def test_a_lab_has_the_files_of_both_folders(course: Course) -> None:
     assert {file.name for file in teacher.iterdir()} == {"lab.py", "hidden.py", "wrong"}
     assert '"lab14_my_task"' in (teacher / "lab.py").read_text("utf-8")
     assert 'title = "My task"' in (student / "lab.toml").read_text("utf-8")
+
+
+def test_a_lab_has_points_hints_and_a_wrong_answer_for_each_check(course: Course) -> None:
+    call("lab", "14_my_task")
+    lab = definition.load("lab14", course.root)
+    assert (lab.name, lab.points, set(lab.hints)) == ("lab14_my_task", 20, set(lab.tasks))
+    checks = (*lab.checks, *lab.hidden_checks())
+    assert list(gaps(checks, wrong_answers(lab, master.solved(lab)))) == []
 
 
 @pytest.mark.parametrize(

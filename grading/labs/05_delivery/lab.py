@@ -544,7 +544,7 @@ holes
 # with `read_to_the_end(run_6)`. Keep `orders_6`, the verdict on `lab.p.orders`. To try it again,
 # first run the cell with `read_on_careless`: it empties the topics. **14 points**
 #
-# *Example.* `one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **quick)`
+# *Example.* `one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **brief)`
 # runs your loop. With `read_on_careless` in the place of `read_on` the loop above would run.
 
 
@@ -561,7 +561,7 @@ def read_to_the_end(run):
     return [program.finish() for program in run.programs if program.status is None]
 
 
-quick = {"session_timeout_ms": 3_000}
+brief = {"session_timeout_ms": 3_000}
 
 
 # %% tags=["task-6", "C81"]
@@ -586,9 +586,9 @@ def read_on(consumer, process, goes_on, every):
 
 
 predicted_6 = lab.p.every
-one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **quick)
+one = workers.start(run_6, read_on, 1, lab.p.done, lab.p.every, pause_ms=60, **brief)
 status_6 = one.wait()
-workers.start(run_6, read_on, 2, lab.p.done, lab.p.every, **quick)
+workers.start(run_6, read_on, 2, lab.p.done, lab.p.every, **brief)
 read_to_the_end(run_6)
 orders_6 = verdict(lab.p.orders)
 # END SOLUTION

@@ -136,12 +136,15 @@ def test_a_producer_without_a_leader_waits_quietly(
 def test_a_producer_that_waits_for_a_connection_waits_quietly(
     three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with KafkaProducer(bootstrap_servers=three.addresses[0], **quick.producer) as producer:
+    own = quick.producer | {"acks": 1, "enable_idempotence": False}  # nobody to ask for an id
+    with KafkaProducer(bootstrap_servers=three.address, **own) as producer:
         producer.send(topic, b"before", partition=0).get(timeout=10)
-        three.pause(1)  # it accepts a connection, and says nothing on it
-        waiting = producer.send(topic, b"meanwhile", partition=1)
+        known = producer._sender._client._manager._conns
+        stranger = next(broker for broker in (1, 2) if broker not in known)
+        three.pause(stranger)  # it accepts a connection, and says nothing on it
+        waiting = producer.send(topic, b"meanwhile", partition=stranger)
         assert rounds_in_a_second(monkeypatch) < 200
-        three.resume(1)
+        three.resume(stranger)
         assert waiting.get(timeout=15).offset == 0
 
 

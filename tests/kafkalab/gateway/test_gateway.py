@@ -19,7 +19,7 @@ from kafka.errors import KafkaError
 from kafkalab import Cluster, CourseError, WaitTimeout, clients, quick, wait_until
 from kafkalab.cluster import wire
 from kafkalab.engine import java_command
-from kafkalab.engine.process import marked
+from kafkalab.engine.marked import marked
 
 pytestmark = pytest.mark.cluster
 
