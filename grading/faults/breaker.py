@@ -168,11 +168,15 @@ class Breaker:
         self._frozen.append(process)
         self.note(f"process {word} frozen")
 
-    def mend(self) -> None:
-        """Let everything go on that was frozen, and make the cluster whole."""
+    def thaw_processes(self) -> None:
+        """Let every process go on that was frozen."""
         while self._frozen:
             with suppress(psutil.NoSuchProcess):
                 self._frozen.pop().resume()
+
+    def mend(self) -> None:
+        """Let everything go on that was frozen, and make the cluster whole."""
+        self.thaw_processes()
         if self._cluster is not None:
             self._cluster.mend()
 

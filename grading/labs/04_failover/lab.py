@@ -130,7 +130,9 @@ def describe(topic):
 # Task 1
 from collections import Counter
 
-from kafkalab import clients
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import clients, quick
 
 # BEGIN SOLUTION
 # STUB: create the topic lab.p.topic, describe it, count its leaders
