@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from authoring import proofs, solutions
+from authoring import demos, proofs, solutions
 from authoring.percent import PROOF, Cell, Problem, Script
 from grading.define.marks import CHECK, TASK
 
@@ -73,6 +73,7 @@ def refusals(
             found += solutions.problems(script, cell, task_titles(script).get(cell.task or 0, ""))
     if lab:
         found += _tasks(script, hints)
+        found += demos.problems(script)
     return sorted(set(found))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import symtable
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -50,43 +49,6 @@ def prove(lab: Definition) -> None:
             f"Tasks {', '.join(map(str, sorted(tasks)))} are in one of the two alone.",
             "Make the two agree.",
         )
-    if lost := _shown_only(solved(lab)):
-        raise CourseError(
-            f"{lab.name} cannot be graded: its grading leaves out the cells with the tag demo.",
-            f"They alone give a value to {', '.join(lost)}, which other cells use.",
-            f"Move that in {lab.place.master} into a cell without the tag.",
-        )
-
-
-def _shown_only(notebook: NotebookNode) -> list[str]:
-    """Names that a cell uses and that only cells which show something have given a value."""
-    from grading.handin.weave import DEMO
-
-    shown: set[str] = set()
-    there: set[str] = set()
-    lost: set[str] = set()
-    for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        table = symtable.symtable(cell.source, "cell", "exec")
-        bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-        if DEMO in cell.metadata.get("tags", []):
-            shown |= bound
-        else:
-            there |= bound
-            lost |= _used(table) & shown - there
-    return sorted(lost)
-
-
-def _used(table: symtable.SymbolTable) -> set[str]:
-    """The names of the notebook that a cell uses, in its functions too."""
-    is_outside = table.get_type() == "module"
-    found = {
-        symbol.get_name()
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (is_outside or symbol.is_global())
-    }
-    return found.union(*(_used(child) for child in table.get_children()))
 
 
 def _built(lab: Definition, build: Callable[[str, str], NotebookNode]) -> NotebookNode:

@@ -169,13 +169,13 @@ class Breaker:
         self.note(f"process {word} frozen")
 
     def thaw_processes(self) -> None:
-        """Let everything go on that was frozen."""
+        """Let every process go on that was frozen."""
         while self._frozen:
             with suppress(psutil.NoSuchProcess):
                 self._frozen.pop().resume()
 
     def mend(self) -> None:
-        """Thaw what is frozen, and make the cluster whole."""
+        """Let everything go on that was frozen, and make the cluster whole."""
         self.thaw_processes()
         if self._cluster is not None:
             self._cluster.mend()

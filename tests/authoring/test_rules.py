@@ -200,3 +200,14 @@ def test_a_lesson_does_not_end_in_prose_for_its_readers() -> None:
     end = '\n# %% [markdown]\n# The end.\n\n# %% tags=["proof"]\nassert records, records\n'
     found = refused(LESSON + end, "lessons/05_durability.py")
     assert [problem for problem in found if "the last cell is prose" in problem]
+
+
+def test_no_cell_needs_what_a_demo_defines() -> None:
+    demo = '# %% tags=["demo"]\nimport zlib as shown\n\n'
+    used = LAB.replace('# %% tags=["check-1"]', '# %%\nshown.crc32(b"a")\n\n# %% tags=["check-1"]')
+    assert used != LAB
+    at = used.index("# %%", used.index('tags=["parameters"]'))
+    (problem,) = refused(used[:at] + demo + used[at:], "grading/labs/02_iris/lab.py", {1, 2})
+    assert "needs shown of the demo cell" in problem
+    own = used.replace("shown.crc32", "import zlib as shown\nshown.crc32")
+    assert not refused(own[:at] + demo + own[at:], "grading/labs/02_iris/lab.py", {1, 2})

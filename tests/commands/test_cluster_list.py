@@ -63,6 +63,5 @@ def test_what_is_said_of_each():
 def test_an_address_longer_than_the_window_stands_whole():
     address = "a-host-with-a-name." * 5 + "example:19092"
 
-    assert any(
-        address in line for line in listed(60, [(three()[0][0], [Node("b", "up", address)])])
-    )
+    one = (three()[0][0], [Node("b", "up", address)])
+    assert any(address in line for line in listed(60, [one]))

@@ -20,10 +20,7 @@
 student = ""  # your name or number in the course; the grader puts it in
 
 # %%
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
-
 from grading.lab import Lab
-from kafkalab import clients, quick
 
 lab = Lab.open("lab04_failover", student)
 lab
@@ -41,6 +38,10 @@ lab
 # same.
 
 # %% tags=["demo", "A70", "A72", "R9", "R10"]
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import clients, quick
+
 addresses, begin = lab.cluster.addresses, quick.consumer | {"auto_offset_reset": "earliest"}
 assert sorted(addresses) == [0, 1, 2]
 assert len(set(addresses.values())) == 3
@@ -129,7 +130,9 @@ def describe(topic):
 # Task 1
 from collections import Counter
 
-from kafkalab import clients
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from kafkalab import clients, quick
 
 # BEGIN SOLUTION
 # STUB: create the topic lab.p.topic, describe it, count its leaders

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -237,6 +238,18 @@ def test_an_admin_client_finds_another_broker() -> None:
             what="the broker to know all topics",
             seen=three.topics,
         )
+
+
+@pytest.mark.cluster
+def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> None:
+    with Cluster.start("single") as one, ThreadPoolExecutor() as aside:
+        admin = KafkaAdminClient(bootstrap_servers=one.address, **quick.admin)
+        admin.create_topics(["asked"])
+        one.kill(0)
+        asked = aside.submit(admin.describe_topics, ["asked"])
+        one.restart(0)
+        assert [topic["name"] for topic in asked.result(timeout=30)] == ["asked"]
+        admin.close()
 
 
 def test_the_list_can_be_read() -> None:
