@@ -123,11 +123,13 @@ my_moves
 # partitions is compared.
 
 # %% tags=["A82", "A83", "A84", "R12"]
+from kafkalab.lessons import replication
+
 predicted = {
     one.partition: next(broker for broker in one.replicas if broker in one.isr and broker != 0)
     for one in before.partitions
 }
-cluster.mend()  # for when you run this cell again
+replication.as_before(cluster, before)  # for when you run this cell again
 with watch.during("stop", a_round, pause):
     cluster.stop(0)
     cluster.wait_for_isr(topic, 2)
@@ -242,7 +244,6 @@ assert sum(of_follower) == 42
 
 # %%
 from kafkalab import wait_until
-from kafkalab.lessons import replication
 
 
 def as_listed(elector):

@@ -140,7 +140,7 @@ one = new_topic("one-frozen")
 leader = cluster.topic(one).partitions[0].leader
 led = {p.partition for p in cluster.topic(one).partitions if p.leader == leader}
 acks_one = burst(one, [leader], acks=1, enable_idempotence=False)
-led, acks_one.verdict()
+led, acks_one.verdict(cluster)
 
 # %% tags=["proof", "C71"]
 assert acks_one.verdict(cluster).duplicated == [n for n in range(records) if n % 6 in led]

@@ -1,4 +1,7 @@
-"""What several faults did to the same topic, on one clock: who led, who was in sync, who waited."""
+"""Lesson replication: what several faults did to the same topic, on one clock, and a way back.
+
+The chart shows who led, who was in sync, who waited.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,37 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from kafkalab import quick
 from kafkalab.draw.drawing import MARK, PLATE, nothing, rows_of
+from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
+    from kafkalab.cluster.cluster import Cluster
+    from kafkalab.cluster.views import TopicView
     from kafkalab.draw.drawing import Frame
 
 LEADERS = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
 GAP = "#D55E00"
+
+
+def as_before(cluster: Cluster, before: TopicView) -> None:
+    """Bring all brokers back, and each partition of the topic to the leader that it had before.
+
+    For a cell that stops a leader: run again, it finds one to stop. WaitTimeout after 15 seconds.
+    """
+    from kafka import KafkaAdminClient
+
+    cluster.mend()
+    cluster.wait_for_isr(before.name, len(before.partitions[0].replicas))
+    wanted = [one.leader for one in before.partitions]
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+
+        def led() -> bool:
+            # The preferred ones; refused while one of them leads already.
+            admin.elect_leaders(0, [before.name], raise_errors=False)
+            return [one.leader for one in cluster.topic(before.name).partitions] == wanted
+
+        wait_until(led, timeout=15, what="the leaders of before")
 
 
 def failover(looks: Frame, waits: Frame) -> Axes:
