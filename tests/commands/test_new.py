@@ -1,6 +1,8 @@
 """`./course new`: what a stranger begins with, and that it works as it is."""
 
+import os
 import subprocess
+import sys
 import sysconfig
 import venv
 from collections.abc import Callable
@@ -123,9 +125,14 @@ def stranger(tmp_path: Path) -> Callable[..., str]:
     site = Path(sysconfig.get_path("purelib", vars={"base": str(mine), "platbase": str(mine)}))
     (site / "course.pth").write_text(f"{root}\n{sysconfig.get_path('purelib')}\n")
 
+    # Templates of pages are looked for beside the interpreter.
+    environment = os.environ | {"JUPYTER_PATH": str(Path(sys.prefix, "share", "jupyter"))}
+
     def run(*arguments: str) -> str:
         command = [str(mine / "bin" / "python"), "-P", "-m", "commands.app", *arguments]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=280)
+        done = subprocess.run(
+            command, cwd=root, env=environment, capture_output=True, text=True, timeout=280
+        )
         assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout
 
