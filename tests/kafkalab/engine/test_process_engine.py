@@ -16,6 +16,7 @@ from kafka import KafkaAdminClient
 from kafkalab import Cluster, CourseError, engine, places, quick, wait_until
 from kafkalab.cluster import inventory, wire
 from kafkalab.engine import compose, java_command, process, storage
+from kafkalab.engine import marked as processes
 from kafkalab.engine import properties as property_files
 from kafkalab.engine.slot import Slot
 
@@ -71,7 +72,7 @@ def said(child: subprocess.Popen[str]) -> str:
 
 
 def marked(folder: Path) -> list[psutil.Process]:
-    return list(process.marked(f"{java_command.MARK}{folder}"))
+    return list(processes.marked(f"{java_command.MARK}{folder}"))
 
 
 @pytest.mark.cluster
@@ -206,7 +207,7 @@ def test_a_service_that_is_not_kafka_is_named(tmp_path: Path) -> None:
 
 
 def test_cleaning_up_where_nothing_is_left_does_nothing(tmp_path: Path) -> None:
-    process.clean(tmp_path / "slot-0")
+    processes.clean(tmp_path / "slot-0")
     engine.clean(tmp_path / "slot-0")
     (tmp_path / "engine").touch()  # the owner died while it wrote the name
     engine.clean(tmp_path)
