@@ -50,7 +50,7 @@ def test(
     named = [word for word in context.args if not word.startswith("-")]
     if not named:
         command += ["--rest", "all" if everything else "ci" if ci else "none"]
-        command += ["-n", str(workers()), "--dist", "loadgroup", "--no-loadscope-reorder"]
+        command += ["-n", str(workers()), "--dist", "loadscope", "--no-loadscope-reorder"]
     if changed:
         command += ["--changed", changed]
     os.chdir(repository())

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from grading.run.quick_import import without_web_grammar
 from tests import changes
 from tests.browser import CHROMIUM
-from tests.schedule import Turns, arrange
+from tests.schedule import Turns, Units, arrange
 
 # Every worker imports nbformat: two seconds each.
 without_web_grammar()
@@ -52,7 +52,6 @@ def docker_answers() -> bool:
     return subprocess.run(asked, capture_output=True, timeout=30).returncode == 0
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if commit := config.getoption("--changed"):
         since = changes.changed_since(commit)
@@ -68,6 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         out |= {item for item in rest if item.get_closest_marker("whole")}
         _keep(config, items, [item for item in items if item not in out])
     arrange(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Units:
+    return Units(config, log)
 
 
 def _is_rest(item: pytest.Item) -> bool:

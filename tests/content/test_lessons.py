@@ -7,6 +7,7 @@ tested whole, each cell of the page runs twice in a row. Nothing may be left run
 The executed pages stay in build/run/, for the author and as an artifact of a failed run.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,22 @@ from kafkalab.spark.loan import POOL
 from tests import changes
 
 COURSE = Course()
+BREAKS = re.compile(r"\bcluster\.(pause|kill|cut)\(|\bgateway=True")
 SECONDS = 2 * execute.LESSON_SECONDS
 
 
 def lessons() -> list:
-    """Each a unit of its own, which its script and all that the script imports belong to."""
-    return [
-        pytest.param(
-            source, marks=pytest.mark.content(source.relative_to(COURSE.root)), id=source.stem
-        )
-        for source in COURSE.lessons()
-    ]
+    """Each a unit of its own, which its script and all that the script imports belong to.
+
+    A lesson that breaks brokers compares times, so nothing runs beside it.
+    """
+    found = []
+    for source in COURSE.lessons():
+        marks = [pytest.mark.content(source.relative_to(COURSE.root))]
+        if BREAKS.search(source.read_text("utf-8")):
+            marks.append(pytest.mark.alone)
+        found.append(pytest.param(source, marks=marks, id=source.stem))
+    return found
 
 
 @pytest.fixture(scope="session")
