@@ -39,7 +39,6 @@ def watch() -> None:
     for kind in (KafkaAdminClient, KafkaConsumer, KafkaProducer):
         _watch(kind)
     _look_for_cells()
-    atexit.register(close_all)
     # A forked child can use none of its parent's clients and must not close them.
     os.register_at_fork(after_in_child=_forget)
 
@@ -83,7 +82,11 @@ def _look_for_cells() -> None:
     shell = ipython.get_ipython() if ipython else None
     if shell is None or shell is _shell:
         return
-    if _shell is not None:
+    if _shell is None:
+        # A notebook that ends says good-bye. A program that crashes must not: what then becomes of
+        # its place in a group is for it to show.
+        atexit.register(close_all)
+    else:
         _shell.events.unregister("pre_run_cell", _begin)
     _shell = shell
     shell.events.register("pre_run_cell", _begin)

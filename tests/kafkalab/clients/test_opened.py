@@ -160,14 +160,26 @@ def test_clients_of_many_threads_are_all_known(cluster: Cluster) -> None:
     assert not opened._OPEN
 
 
-def test_a_program_that_ends_leaves_its_groups(cluster: Cluster) -> None:
-    """With kafka-python alone its members would be kept until their session times out."""
-    program = (
-        "import sys, kafkalab\n"
-        "from kafka import KafkaConsumer\n"
-        "from kafkalab.clients import records_until_end\n"
-        "member = KafkaConsumer('rides', bootstrap_servers=sys.argv[1], group_id='ends')\n"
-        "list(records_until_end(member))\n"
+MEMBER = """
+import kafkalab
+from kafka import KafkaConsumer
+from kafkalab.clients import records_until_end
+member = KafkaConsumer('rides', bootstrap_servers={address!r}, group_id={group!r})
+list(records_until_end(member))
+"""
+NOTEBOOK = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_cell(sys.argv[1]).raise_error()
+"""
+
+
+def test_a_notebook_that_ends_leaves_its_groups_and_a_program_does_not(cluster: Cluster) -> None:
+    """A program that does not close its consumer shows what Kafka does then."""
+    cell, program = (
+        MEMBER.format(address=cluster.address, group=group) for group in ("cell", "program")
     )
-    subprocess.run([sys.executable, "-c", program, cluster.address], check=True, timeout=60)
-    wait_until(lambda: not cluster.group("ends").members, timeout=5, what="an empty group")
+    for words in ([NOTEBOOK, cell], [program]):
+        subprocess.run([sys.executable, "-c", *words], check=True, timeout=60)
+    wait_until(lambda: not cluster.group("cell").members, timeout=5, what="an empty group")
+    assert len(cluster.group("program").members) == 1

@@ -398,7 +398,7 @@ def test_a_program_ends_with_the_process_that_started_it(cluster, topic, tmp_pat
         "print(found._process.pid, flush=True)\n"
         "os._exit(0)\n"  # nothing is tidied up
     )
-    words = (str(repository() / "labs"), cluster.address, str(tmp_path))
+    words = (str(repository() / "labs" / "05_delivery"), cluster.address, str(tmp_path))
     done = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60
     )
