@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from grading.run.quick_import import without_web_grammar
 from tests import changes
 from tests.browser import CHROMIUM
-from tests.schedule import Turns, Units, arrange
+from tests.schedule import FIRST_WORKER, NICENESS, Units, arrange
 
 # Every worker imports nbformat: two seconds each.
 without_web_grammar()
@@ -25,9 +24,6 @@ if not os.environ.get("CI"):
         "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("any machine")
-
-TURNS = pytest.StashKey[Turns]()
-THIRDS = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,11 +58,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         since = changes.changed_since(changes.base())
         rest = [item for item in items if _is_rest(item)]
         untouched = [item for item in rest if not changes.touched(_sources(item), since)]
-        turn = changes.number_of_commits() % THIRDS
-        out = {item for number, item in enumerate(untouched) if number % THIRDS != turn}
+        out = {item for number, item in enumerate(untouched) if not changes.has_its_turn(number)}
         out |= {item for item in rest if item.get_closest_marker("whole")}
         _keep(config, items, [item for item in items if item not in out])
     arrange(items)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    worker = getattr(config, "workerinput", {}).get("workerid", FIRST_WORKER)
+    if worker != FIRST_WORKER:
+        os.nice(NICENESS)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -89,19 +90,6 @@ def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Ite
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> Generator[None, object, object]:
-    if TURNS not in item.config.stash:
-        factory = item.session.config._tmp_path_factory  # no public way before a test has begun
-        folder = factory.getbasetemp()
-        is_worker = hasattr(item.config, "workerinput")
-        item.config.stash[TURNS] = Turns(folder.parent if is_worker else folder)
-    with item.config.stash[TURNS].turn(item, nextitem):
-        return (yield)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,24 +1,28 @@
-"""Which tests share a worker, in what order they start, and which of them run alone.
+"""Which tests share a worker, in what order they start, and which of them go first.
 
 Two workers share a machine: clusters are safe side by side by their slots. Tests of one file share
 what their file starts, so they stay on one worker; a lesson or a lab is a unit of its own. Tests
-that compare times (marked `alone`) run while the other worker rests.
+that compare times, as they break brokers, and those that need Docker run on the first worker, one
+after another; the other worker is polite: of a processor that both want, it gets a quarter.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
 # Long units first: what is left at the end, while one worker has nothing to do, is short.
-DOCKER, CONTENT, HEAVY, ALONE, QUICK = range(5)
+DOCKER, BREAKS, CONTENT, HEAVY, QUICK = range(5)
 NEEDS = ("cluster", "spark", "docker", "browser", "slow")
+# What the name of a lesson or lab ends in that breaks brokers: markers do not reach the scheduler.
+BREAKING = "-breaks"
+FIRST_WORKER = "gw0"
+NICENESS = 5
 
 
 class Units(LoadScopeScheduling):
@@ -31,6 +35,19 @@ class Units(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         return unit(nodeid)
 
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """As usual, the first unit of the queue, of those that this worker may have."""
+        for scope in self.workqueue:
+            if self._leads(node) or not needs_the_first_worker(scope):
+                self.workqueue.move_to_end(scope, last=False)
+                super()._assign_work_unit(node)
+                return
+        node.shutdown()  # all that is left is for the first worker
+
+    def _leads(self, node: WorkerController) -> bool:
+        """Whether it is the first worker, or the one that stands in for it after a crash."""
+        return node is next(iter(self.assigned_work))
+
 
 def unit(nodeid: str) -> str:
     """A lesson or a lab is one; else a file. All that is done with Docker is one: two clusters in
@@ -42,51 +59,21 @@ def unit(nodeid: str) -> str:
     return nodeid if file.startswith("tests/content/") else file
 
 
+def needs_the_first_worker(unit: str) -> bool:
+    """Docker's containers are no children of a worker, so that no worker makes them polite."""
+    return unit == "docker" or unit.endswith(f"{BREAKING}]")
+
+
 def arrange(items: list[pytest.Item]) -> None:
     """Put the long ones first."""
     items.sort(key=_place)  # stable: tests of a file keep their order
 
 
 def _place(item: pytest.Item) -> int:
-    if item.get_closest_marker("alone"):
-        return ALONE
-    if item.get_closest_marker("content"):
-        return CONTENT
     if item.get_closest_marker("docker"):
         return DOCKER
+    if needs_the_first_worker(unit(item.nodeid)):
+        return BREAKS
+    if item.get_closest_marker("content"):
+        return CONTENT
     return HEAVY if any(item.get_closest_marker(name) for name in NEEDS) else QUICK
-
-
-class Turns:
-    """A lock that tests share, and that those which run alone have for themselves.
-
-    Who waits to be alone holds the gate, through which everybody else has to pass: otherwise the
-    other workers would hand the lock to one another for ever.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """folder: the same one for all workers of a run."""
-        self._lock, self._gate = (
-            os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT) for name in ("turn", "gate")
-        )
-        self._alone = False
-
-    @contextmanager
-    def turn(self, item: pytest.Item, after: pytest.Item | None) -> Iterator[None]:
-        """While this test runs; tests that run alone and follow one another share one turn."""
-        if item.get_closest_marker("alone"):
-            if not self._alone:
-                fcntl.flock(self._gate, fcntl.LOCK_EX)
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
-                self._alone = True
-        else:
-            fcntl.flock(self._gate, fcntl.LOCK_EX)
-            fcntl.flock(self._gate, fcntl.LOCK_UN)
-            fcntl.flock(self._lock, fcntl.LOCK_SH)
-        try:
-            yield
-        finally:
-            if after is None or not (self._alone and after.get_closest_marker("alone")):
-                self._alone = False
-                fcntl.flock(self._lock, fcntl.LOCK_UN)
-                fcntl.flock(self._gate, fcntl.LOCK_UN)

@@ -13,6 +13,7 @@ from grading.define.place import Place, places
 from grading.prove.verify import RIGHT, WRONG, verify
 from grading.prove.wrong import gaps, wrong_answers
 from kafkalab.places import repository
+from tests.schedule import BREAKING
 
 ROOT = repository()
 
@@ -20,16 +21,15 @@ ROOT = repository()
 def labs() -> list:
     """Each a unit of its own, to which both of its folders belong.
 
-    A lab that breaks brokers compares times, so nothing runs beside it.
+    A lab that breaks brokers compares times, and is named so that it goes first.
     """
     found = []
     for place in places():
         folders = place.student.relative_to(ROOT), place.teacher.relative_to(ROOT)
-        marks = [pytest.mark.content(*folders)]
         lab = definition.load(place.name)
-        if lab.gateway or lab.fresh:
-            marks.append(pytest.mark.alone)
-        found.append(pytest.param(place, marks=marks, id=place.folder))
+        ending = BREAKING if lab.gateway or lab.fresh else ""
+        marks = pytest.mark.content(*folders)
+        found.append(pytest.param(place, marks=marks, id=place.folder + ending))
     return found
 
 

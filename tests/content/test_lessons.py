@@ -1,8 +1,8 @@
 """Every lesson, run once for all that is asked of it.
 
 From the end to the start, where a cell that lacks its names says so and nothing else; then, in a
-fresh kernel, from top to bottom with its proofs. Where the lesson has changed since it was last
-tested whole, each cell of the page runs twice in a row. Nothing may be left running.
+fresh kernel, from top to bottom with its proofs. Where the lesson itself has changed since it was
+last tested whole, each cell of the page runs twice in a row. Nothing may be left running.
 
 The executed pages stay in build/run/, for the author and as an artifact of a failed run.
 """
@@ -16,6 +16,7 @@ from authoring import execute
 from authoring.build import Course
 from kafkalab.spark.loan import POOL
 from tests import changes
+from tests.schedule import BREAKING
 
 COURSE = Course()
 BREAKS = re.compile(r"\bcluster\.(pause|kill|cut)\(|\bgateway=True")
@@ -25,20 +26,25 @@ SECONDS = 2 * execute.LESSON_SECONDS
 def lessons() -> list:
     """Each a unit of its own, which its script and all that the script imports belong to.
 
-    A lesson that breaks brokers compares times, so nothing runs beside it.
+    A lesson that breaks brokers compares times, and is named so that it goes first.
     """
     found = []
     for source in COURSE.lessons():
-        marks = [pytest.mark.content(source.relative_to(COURSE.root))]
-        if BREAKS.search(source.read_text("utf-8")):
-            marks.append(pytest.mark.alone)
-        found.append(pytest.param(source, marks=marks, id=source.stem))
+        ending = BREAKING if BREAKS.search(source.read_text("utf-8")) else ""
+        marks = pytest.mark.content(source.relative_to(COURSE.root))
+        found.append(pytest.param(source, marks=marks, id=source.stem + ending))
     return found
 
 
-@pytest.fixture(scope="session")
-def since() -> set[Path] | None:
-    return changes.changed_since(changes.base())
+def is_read_twice(source: Path, rest: str) -> bool:
+    """A page whose own cells have changed; with --all each one, in CI also a third in turn."""
+    since = changes.changed_since(changes.base())
+    if rest == "all" or since is None:
+        return True
+    script = source.relative_to(COURSE.root)
+    own = {file for file in changes.leads_to(script) if file.is_relative_to("kafkalab/lessons")}
+    in_turn = rest == "ci" and changes.has_its_turn(COURSE.lessons().index(source))
+    return in_turn or not since.isdisjoint({script, *own})
 
 
 @pytest.mark.cluster
@@ -48,13 +54,11 @@ def since() -> set[Path] | None:
 @pytest.mark.usefixtures("warm")
 def test_lesson(
     source: Path,
-    since: set[Path] | None,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if source == COURSE.lessons()[0]:  # as a reader has it, with a Spark of its own
         monkeypatch.delenv(POOL)
-    script = source.relative_to(COURSE.root)
     outcome = execute.run(
         COURSE.script(source),
         source.read_text("utf-8"),
@@ -62,7 +66,7 @@ def test_lesson(
         folder=COURSE.root / "notebooks",
         lesson_seconds=SECONDS,
         backwards=True,
-        twice=request.config.getoption("--rest") == "all" or changes.touched([script], since),
+        twice=is_read_twice(source, request.config.getoption("--rest")),
     )
     assert outcome.passed, f"{outcome.problem}\nsee {outcome.page}"
 

@@ -24,13 +24,13 @@ class ByHand:
         self._environment = os.environ | {name: str(port) for name, port in ports.items()}
 
     def compose(self, *arguments: str) -> str:
-        return self._run("compose", "-p", PROJECT, "--profile", self.profile, *arguments)
+        return self.docker("compose", "-p", PROJECT, "--profile", self.profile, *arguments)
 
     def health(self, service: str) -> dict:
         container = self.compose("ps", "--all", "--quiet", service).strip()
-        return json.loads(self._run("inspect", "--format", "{{json .State.Health}}", container))
+        return json.loads(self.docker("inspect", "--format", "{{json .State.Health}}", container))
 
-    def _run(self, *arguments: str) -> str:
+    def docker(self, *arguments: str) -> str:
         done = subprocess.run(
             ["docker", *arguments],
             cwd=places.repository(),
@@ -79,6 +79,16 @@ def test_one_dead_broker_makes_no_other_unhealthy(by_hand: ByHand) -> None:
         assert health["Status"] == "healthy"
         assert [check["ExitCode"] for check in health["Log"][-3:]] == [0, 0, 0]
     assert by_hand.health("broker-1")["Status"] == "unhealthy"
+
+
+@pytest.mark.parametrize("by_hand", ["replicated"], indirect=True)
+def test_brokers_hand_over_and_end_by_themselves(by_hand: ByHand) -> None:
+    """Stopped beside their controller they would wait for it until Docker kills them."""
+    services = ["broker-0", "broker-1", "broker-2", "controller"]
+    containers = by_hand.compose("ps", "--quiet", *services).split()
+    by_hand.compose("stop")
+    ended = by_hand.docker("inspect", "--format", "{{.State.ExitCode}}", *containers).split()
+    assert ended == ["143"] * 4  # what Java answers to SIGTERM, after all else is done
 
 
 def _checked_again(by_hand: ByHand, service: str, before: str) -> bool:
