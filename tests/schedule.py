@@ -46,7 +46,7 @@ class Units(LoadScopeScheduling):
 
     def _leads(self, node: WorkerController) -> bool:
         """Whether it is the first worker, or the one that stands in for it after a crash."""
-        return node is next(iter(self.assigned_work))
+        return node.gateway.id == min(other.gateway.id for other in self.assigned_work)
 
 
 def unit(nodeid: str) -> str:

@@ -7,6 +7,7 @@ import math
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from python_on_whales import DockerClient
 
@@ -315,7 +316,7 @@ class DockerEngine(Services):
         ).strip()
 
 
-def _seldom_checked(service: Service) -> dict[str, dict[str, str]]:
+def _seldom_checked(service: Service) -> dict[str, Any]:
     """Nobody waits for the health of a container here, and each check costs a tenth of a second."""
     return {"healthcheck": {"interval": "10s"}} if service.is_kafka else {}
 
