@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkalab import tables
-from kafkalab.clients import bootstrapping, joining, routing, sending
+from kafkalab.clients import bootstrapping, joining, leaders, routing, sending
 
 UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
@@ -59,6 +59,12 @@ MENDS = Mends(
             "Where no broker answers, the error does not say which step failed.",
             UNREPORTED,
             bootstrapping.name_the_step_that_failed,
+        ),
+        Mend(
+            "every client",
+            "It believes a broker that names an older leader than the one it knows, and fails.",
+            UNREPORTED,
+            leaders.keep_the_newer_leader,
         ),
         Mend(
             "producer",

@@ -1,5 +1,6 @@
 """Each mend of kafka-python: what went wrong without it."""
 
+import copy
 import random
 import socket
 import threading
@@ -9,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaTimeoutError
 from kafka.producer.sender import Sender
+from kafka.protocol.metadata import MetadataResponse
 
 from kafkalab import Cluster, clients, quick, wait_until
 
@@ -81,14 +83,24 @@ def three() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def topic(three: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Three partitions with one copy each: partition n on broker n."""
-    name = three.unused("mends")
-    with KafkaAdminClient(bootstrap_servers=three.address, **quick.admin) as admin:
-        admin.create_topics({name: {"assignments": {0: [0], 1: [1], 2: [2]}}})
-    three.wait_for_topic(name)
-    yield name
+def place(three: Cluster) -> Iterator[Callable[[dict[int, list[int]]], str]]:
+    """Makes a topic whose partitions lie on these brokers; what a test breaks is mended."""
+
+    def made(assignments: dict[int, list[int]]) -> str:
+        name = three.unused("mends")
+        with KafkaAdminClient(bootstrap_servers=three.address, **quick.admin) as admin:
+            admin.create_topics({name: {"assignments": assignments}})
+        three.wait_for_topic(name)
+        return name
+
+    yield made
     three.mend()
+
+
+@pytest.fixture
+def topic(place: Callable[[dict[int, list[int]]], str]) -> str:
+    """Three partitions with one copy each: partition n on broker n."""
+    return place({0: [0], 1: [1], 2: [2]})
 
 
 @pytest.mark.cluster
@@ -115,6 +127,32 @@ def rounds_in_a_second(monkeypatch: pytest.MonkeyPatch) -> int:
     began = time.monotonic()
     wait_until(lambda: time.monotonic() - began > 1, timeout=5, what="a second")
     return len(count)
+
+
+@pytest.mark.cluster
+def test_an_old_answer_does_not_bring_back_an_old_leader(
+    three: Cluster, place: Callable[[dict[int, list[int]]], str]
+) -> None:
+    """The answer is a real one, that the same client got before the leader was killed."""
+    topic = place({0: [1, 2]})
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        metadata, answers, partition = producer._metadata, [], TopicPartition(topic, 0)
+        update = metadata.update_metadata
+
+        def note(answer: MetadataResponse) -> None:
+            answers.append(copy.deepcopy(answer))
+            update(answer)
+
+        metadata.update_metadata = note
+        producer.send(topic, b"before").get(timeout=10)
+        old = next(answer for answer in answers if any(t.name == topic for t in answer.topics))
+        assert metadata.leader_for_partition(partition) == 1
+        three.kill(1)
+        producer.send(topic, b"after").get(timeout=20)
+        new = metadata.leader_for_partition(partition)
+        assert new != 1
+        update(old)
+        assert metadata.leader_for_partition(partition) == new
 
 
 @pytest.mark.cluster
@@ -253,7 +291,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 9
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 10
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)
