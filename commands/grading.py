@@ -18,6 +18,7 @@ from grading.define import definition
 from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS, Outcome
 from grading.run.quick_import import without_web_grammar
+from kafkalab import engine as engines
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
@@ -219,6 +220,8 @@ def _number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
 
 
-def _choose(engine: str | None) -> None:
-    if engine:
-        os.environ["KAFKALAB_ENGINE"] = engine  # clusters and kernels inherit it
+def _choose(name: str | None) -> None:
+    """Clusters and kernels inherit it. What it lacks is told now, not once for each hand-in."""
+    if name:
+        os.environ["KAFKALAB_ENGINE"] = name
+    engines.expect(engines.chosen())

@@ -53,7 +53,7 @@ class Engine(Protocol):
     service of this start. With `behind_gateway` the nodes listen elsewhere than they say, and a
     gateway must carry what `routes` tells. A module of an engine also offers
     `clean(folder: Path) -> None`, which ends everything that a dead owner left of the slot with
-    that folder; it must not fail when there is nothing.
+    that folder and must not fail when there is nothing, and `expect() -> None`, see below.
     """
 
     name: str
@@ -132,6 +132,11 @@ def build(
     module, kind = ENGINES[name]
     made = getattr(importlib.import_module(module), kind)
     return made(description, slot, settings or {}, behind_gateway)
+
+
+def expect(name: str) -> None:
+    """A CourseError where what an engine needs on this machine is not there. Starts nothing."""
+    importlib.import_module(ENGINES[name][0]).expect()
 
 
 def clean(folder: Path) -> None:

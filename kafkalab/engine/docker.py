@@ -43,6 +43,11 @@ ENDINGS = {
 }
 
 
+def expect() -> None:
+    """Docker and Docker Compose; an image that is missing is pulled when it is needed."""
+    Docker(DockerClient(), {}).machine()
+
+
 class DockerEngine(Services):
     """See `kafkalab.engine.Engine`."""
 
@@ -79,8 +84,7 @@ class DockerEngine(Services):
         ]
 
     def up(self) -> None:
-        machine = self._docker.run("version", "--format", "{{.Server.Os}}/{{.Server.Arch}}").strip()
-        self._docker.run("compose", "version", "--short")
+        machine = self._docker.machine()
         # A clean-up that found Docker stopped could not remove anything.
         remove_all(self._docker, self.slot.folder)
         if foreign(self._docker, self.slot.project):

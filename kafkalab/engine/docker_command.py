@@ -50,6 +50,12 @@ class Docker:
         compose = self._client.client_config.docker_compose_cmd
         return self._checked([str(part) for part in [*compose, *arguments]], timeout, b"")
 
+    def machine(self) -> str:
+        """What Docker runs on, as in `linux/amd64`; a CourseError where it or Compose is absent."""
+        machine = self.run("version", "--format", "{{.Server.Os}}/{{.Server.Arch}}").strip()
+        self.run("compose", "version", "--short")
+        return machine
+
     def answers(self) -> bool:
         """Whether Docker is installed and running."""
         try:

@@ -24,11 +24,19 @@ from kafkalab.engine.services import Services
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
 from kafkalab.gateway.routes import Route
+from kafkalab.java.jars import jars
+from kafkalab.java.runtime import java
 from kafkalab.wait import WaitTimeout, wait_until
 
 __all__ = ["ProcessEngine", "clean"]
 
 IMAGE = "apache/kafka"
+
+
+def expect() -> None:
+    """Java and Kafka's jars, which `./course setup` brings."""
+    java()
+    jars("kafka")
 
 
 class ProcessEngine(Services):

@@ -1,6 +1,7 @@
 """`./course check`, `grade`, `report`, `verify` with the tiny lab of the grader's tests."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,19 @@ def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsy
     page.unlink()
     assert app.main(["report", "90", "--out", str(out)]) == 0
     assert page.exists()
+
+
+def test_an_engine_that_is_not_there_is_told_before_the_first_hand_in(
+    solved, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    monkeypatch.setenv("KAFKALAB_ENGINE", "process")  # is put back afterwards
+    nbformat.write(solved, tmp_path / "anna.ipynb")
+    out = tmp_path / "grades"
+    command = ["grade", "90", str(tmp_path / "anna.ipynb"), "--out", str(out)]
+    assert app.main([*command, "--engine", "docker"]) == 1
+    assert re.search("Docker is (not installed|installed, but)", capsys.readouterr().err)
+    assert not out.exists()
 
 
 OLD_KEY = "0f3c5a7d9b1e2468ace0"

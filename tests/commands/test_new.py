@@ -139,6 +139,8 @@ def stranger(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.rest
+@pytest.mark.content("authoring/template")
 @pytest.mark.cluster
 def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
     stranger("new", "lab", "14_my_task")
@@ -146,6 +148,8 @@ def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
     assert "lab14_my_task" in stranger("verify", "lab14")
 
 
+@pytest.mark.rest
+@pytest.mark.content("authoring/template")
 @pytest.mark.cluster
 @pytest.mark.spark
 def test_a_lesson_runs_as_it_is_with_and_without_its_proofs(stranger: Callable[..., str]) -> None:

@@ -76,6 +76,7 @@ def test_a_kernel_killed_in_the_middle_leaves_nothing(mark, tmp_path, monkeypatc
     assert slot.records() == []
 
 
+@pytest.mark.rest  # the two workers of the suite show it all the time
 def test_two_readers_at_once_do_not_meet(tmp_path):
     command = [sys.executable, "-m", "commands.app", "run", "00", "--json"]
     readers = []
