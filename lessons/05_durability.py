@@ -255,8 +255,8 @@ led = first(held[1])
 assert len(led.isr) == 3, "Too slow: the followers are given up already. Run this cell again."
 answered = {acks: sum(promise.is_done for promise in promises[acks]) for acks in held}
 cluster.kill(1)
-ends["leader killed"] = {acks: cluster.log_ends(held[acks]) for acks in (1, "all")}
-[cluster.resume(follower) for follower in (0, 2)]
+[cluster.resume(follower) for follower in (0, 2)]  # before they are given up
+ends["leader killed"] = {acks: cluster.log_ends(held[acks]) for acks in ("all", 1)}
 answered
 
 # %% [markdown]
