@@ -1,6 +1,7 @@
 """What a child process gets of the shell, asked of real children."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from kafkalab import environment
 from kafkalab.engine import java_command
 from kafkalab.errors import CourseError
+from kafkalab.wait import wait_until
 from tests.kafkalab.surroundings import run
 
 FOREIGN = {
@@ -151,3 +153,22 @@ def test_a_system_without_utf_8_is_told_for_letters_that_need_it(monkeypatch):
 
     assert environment.java_cannot_read(Path("/home/me")) == ""
     assert "no locale with UTF-8" in environment.java_cannot_read(Path("/home/mé"))
+
+
+@pytest.mark.slow
+def test_a_jvm_that_crashes_leaves_its_report_in_the_folder_of_the_cluster(tmp_path):
+    folder, work = tmp_path / "slot", tmp_path / "work"
+    folder.mkdir()
+    work.mkdir()
+    command = java_command.tool("org.apache.kafka.tools.ConsoleProducer", folder)
+    command += ["--bootstrap-server", "127.0.0.1:1", "--topic", "t"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=work, env=environment.for_java()
+    ) as tool:
+        log = folder / "tool.log"
+        wait_until(lambda: log.exists() and log.stat().st_size, timeout=60, what="it to work")
+        tool.send_signal(signal.SIGSEGV)
+        tool.communicate(timeout=60)
+
+    assert list(work.iterdir()) == []
+    assert (folder / f"crash-{tool.pid}.log").exists()
