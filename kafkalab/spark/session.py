@@ -25,6 +25,7 @@ from kafkalab import environment
 from kafkalab.cluster import wire
 from kafkalab.environment import SPARK_MASTER
 from kafkalab.errors import CourseError
+from kafkalab.spark import user
 from kafkalab.spark.driver import MEMORY, Driver, connectors
 from kafkalab.spark.loan import Loan, take
 
@@ -78,6 +79,8 @@ def _begin(name: str, master: str, driver: Driver | Loan) -> SparkSession:
     builder = SparkSession.builder.appName(name)
     for key, value in _settings(master, driver).items():
         builder = builder.config(key, value)
+    if not user.has_name():
+        user.give_name(driver.key())
     with driver.key().offered():
         session = builder.getOrCreate()
     # It would print a traceback when Java ends, which needs none.

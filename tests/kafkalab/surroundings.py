@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ LANGUAGES = (
 )
 
 
-def run(program: str, folder: Path, **variables: str) -> dict[str, object]:
+def run(
+    program: str, folder: Path, within: Sequence[str] = (), **variables: str
+) -> dict[str, object]:
     """What a program prints as JSON, in its last line, when it has these variables and no others.
 
-    It has the cache of this machine, and state and temporary files of its own.
+    It has the cache of this machine, and a state of its own. within: the command that runs Python.
     """
     given = {
         "PATH": os.environ["PATH"],
@@ -32,7 +35,7 @@ def run(program: str, folder: Path, **variables: str) -> dict[str, object]:
     work = folder / "work"
     work.mkdir(exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program],
+        [*within, sys.executable, "-P", "-c", program],
         cwd=work,
         env={name: value for name, value in given.items() if value},
         capture_output=True,
