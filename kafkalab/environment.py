@@ -147,10 +147,11 @@ def clear_of_spark() -> None:
 
 def proxies() -> dict[str, str]:
     """Scheme -> the proxy for it that the surroundings name; `all` is for every scheme."""
+    named = {scheme: with_scheme(a) for scheme, a in urllib.request.getproxies().items()}
     return {
-        scheme: with_scheme(address)
-        for scheme, address in urllib.request.getproxies().items()
-        if scheme in ("http", "https", "all")
+        scheme: address
+        for scheme, address in named.items()
+        if scheme in ("http", "https", "all") and urlsplit(address).hostname
     }
 
 

@@ -187,14 +187,13 @@ def _ivy() -> Path:
 def _network_flags(work: Path) -> list[str]:
     flags = ["-Dsun.net.client.defaultConnectTimeout=15000"]
     flags += ["-Dsun.net.client.defaultReadTimeout=60000"]
-    for scheme, address in environment.proxies().items():
+    # The one for every scheme first: of two options of one name, Java takes the last.
+    for scheme, address in sorted(environment.proxies().items()):
         parts = urllib.parse.urlsplit(address)
-        name = "socks" if parts.scheme.startswith("socks") else scheme
-        if parts.hostname and name != "all":
-            separator = "" if name == "socks" else "."
-            port = parts.port or PROXY_PORTS.get(parts.scheme, 80)
-            flags += [f"-D{name}{separator}proxyHost={parts.hostname}"]
-            flags += [f"-D{name}{separator}proxyPort={port}"]
+        port = parts.port or PROXY_PORTS.get(parts.scheme, 80)
+        options = ["http.proxy", "https.proxy"] if scheme == "all" else [f"{scheme}.proxy"]
+        for option in ["socksProxy"] if parts.scheme.startswith("socks") else options:
+            flags += [f"-D{option}Host={parts.hostname}", f"-D{option}Port={port}"]
     if store := _trust_store(work):
         flags += [f"-Djavax.net.ssl.trustStore={store}"]
         flags += ["-Djavax.net.ssl.trustStorePassword=changeit"]
