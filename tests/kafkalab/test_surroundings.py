@@ -115,10 +115,10 @@ HOMES = ("hömé", "a b", "ü", "中文", "😀", "quo'te\"s", "200".ljust(200, 
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("system", usual_and("C", "C.UTF-8"))
 @pytest.mark.parametrize("name", usual_and(*HOMES))
-def test_a_cluster_works_below_every_home(name, system, tmp_path):
-    told = run(CLUSTER, tmp_path, LC_ALL=system, **home(tmp_path / name))
+def test_a_cluster_works_below_every_home(name, tmp_path):
+    # In this locale Java by itself opens no path with other letters than ASCII's.
+    told = run(CLUSTER, tmp_path, LC_ALL="C", **home(tmp_path / name))
 
     works(told)
     assert Path(told["folder"]).is_relative_to(tmp_path / name)
