@@ -1,5 +1,6 @@
 """What a child process gets of the shell, asked of real children."""
 
+import ast
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from kafkalab import environment
 from kafkalab.engine import java_command
 from kafkalab.errors import CourseError
+from kafkalab.places import repository
 from kafkalab.wait import wait_until
 from tests.kafkalab.surroundings import run
 
@@ -56,6 +58,19 @@ def test_every_child_gets_what_is_ours_and_nothing_for_others(call, tmp_path):
     assert WANTED.items() <= got.items()
     assert got["KAFKALAB_ENGINE"] == "docker"
     assert got["PYTHONUTF8"] == "1"
+
+
+def test_no_child_is_started_without_its_environment():
+    starts = {"Popen", "run", "call", "check_call", "check_output"}
+    forgotten = []
+    for folder in ("kafkalab", "grading/run", "grading/handin", "grading/judge"):
+        for file in (repository() / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                match node:
+                    case ast.Call(ast.Attribute(ast.Name("subprocess"), name)) if name in starts:
+                        if "env" not in {given.arg for given in node.keywords}:
+                            forgotten.append(f"{file}:{node.lineno}")
+    assert forgotten == []
 
 
 def test_java_gets_a_locale_with_every_letter(tmp_path):
