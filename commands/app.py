@@ -20,7 +20,7 @@ from typing import Any
 
 import typer
 
-from kafkalab import places
+from kafkalab import environment, places
 from kafkalab.errors import CourseError
 
 LEARN, TEACH, WRITE, CARE = "Learn", "Teach", "Write lessons and labs", "Look after this machine"
@@ -139,4 +139,5 @@ def _listed_only() -> None:
 
 
 if __name__ == "__main__":
+    environment.clear()
     sys.exit(main(sys.argv[1:]))

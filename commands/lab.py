@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from commands import told
+from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.places import repository
@@ -47,7 +48,7 @@ def lab(
     os.chdir(work)
     sys.stderr.flush()
     # Replaced, not started: Ctrl-C and a closed terminal reach JupyterLab itself.
-    os.execv(sys.executable, command)
+    os.execve(sys.executable, command, environment.for_jupyterlab())
 
 
 def options(work: Path, port: int | None) -> list[str]:

@@ -274,9 +274,8 @@ print(program)
 import subprocess
 import sys
 
-run = subprocess.run(
-    [sys.executable, "-c", program, cluster.address], capture_output=True, text=True, timeout=60
-)
+command = [sys.executable, "-P", "-c", program, cluster.address]  # -P: no modules of this folder
+run = subprocess.run(command, capture_output=True, text=True, timeout=60)
 print(run.stdout, run.stderr)
 partition, offset = map(int, run.stdout.split())
 assert record_at(partition, offset).value == b"24.5"

@@ -741,7 +741,7 @@ sys.exit(130 if stop.is_set() else 0)
 
 
 def ended_by(end, topic):
-    command = [sys.executable, "-c", program, cluster.address, topic]
+    command = [sys.executable, "-P", "-c", program, cluster.address, topic]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         said = list(itertools.islice(process.stdout, 100))
         process.send_signal(end)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from grading.keep.evidence import Evidence, cell_from_json, result_from_json
 from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
+from kafkalab import environment
 
 FOR_THE_REST = 60.0
 FOR_A_CHECK = 10.0
@@ -54,14 +54,14 @@ class Attempt:
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [
-                *(sys.executable, "-m", "grading.run.worker"),
+                *(sys.executable, "-P", "-m", "grading.run.worker"),
                 *(lab.name, str(lab.place.root), str(self.folder)),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.stderr,
             start_new_session=True,
-            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+            env=environment.for_python() | {"PYTHONDONTWRITEBYTECODE": "1"},
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -17,6 +17,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from jupyter_core.utils import run_sync
 
+from kafkalab.environment import of_docker_engine
 from kafkalab.places import cache, state
 
 PASSED_ON = (
@@ -107,12 +108,13 @@ class StudentKernel:
 def environment(folder: Path, mark: str) -> dict[str, str]:
     """Short, and with homes inside the folder: no start-up files of this user, no credentials."""
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    if os.environ.get("KAFKALAB_ENGINE") == "docker":
+        passed_on |= of_docker_engine()
     return passed_on | {
         "HOME": str(folder),
         "IPYTHONDIR": str(folder / "ipython"),
         # what a killed process leaves goes with the folder
         "TMPDIR": str(folder / "tmp"),
-        "SPARK_LOCAL_DIRS": str(folder / "tmp"),
         "JUPYTER_CONFIG_DIR": str(folder / "jupyter"),
         "JUPYTER_DATA_DIR": str(folder / "jupyter"),
         "JUPYTER_RUNTIME_DIR": str(folder / "jupyter"),
@@ -121,5 +123,6 @@ def environment(folder: Path, mark: str) -> dict[str, str]:
         "KAFKALAB_CACHE": str(cache()),
         "KAFKALAB_STATE": str(state()),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
         MARK: mark,
     }

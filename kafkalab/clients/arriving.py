@@ -24,7 +24,9 @@ VERSION = "3.0.12"
 
 def mend(kafka: ModuleType) -> None:
     """Mend the classes of this package `kafka`, and keep a list of the clients that it opens."""
-    found = getattr(kafka, "__version__", "unknown")
+    found = getattr(kafka, "__version__", None)
+    if found is None:
+        raise hidden_by(str(kafka.__file__))
     if found != VERSION:
         raise CourseError(
             f"This is kafka-python {found}, and the course needs {VERSION}.",
@@ -33,6 +35,15 @@ def mend(kafka: ModuleType) -> None:
         )
     importlib.import_module("kafkalab.clients.mends").apply()
     importlib.import_module("kafkalab.clients.opened").watch()
+
+
+def hidden_by(file: str) -> CourseError:
+    """Tells that a file of the learner's stands before kafka-python."""
+    return CourseError(
+        f"kafka-python cannot be imported: {file} has its name.",
+        "Python looks beside the notebook first, and takes that file for it.",
+        f"Give it another name, then restart the kernel: mv '{file}' '{file}.txt'",
+    )
 
 
 def when_imported() -> None:
@@ -52,6 +63,8 @@ class _Finder:
         if name != "kafka":
             return None
         spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.submodule_search_locations is None:
+            raise hidden_by(str(spec.origin))
         if spec is not None and spec.loader is not None:
             # No subclass of Loader, which would be imported with every `import kafkalab`.
             spec.loader = cast("Loader", _Loader(spec.loader))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -121,8 +121,8 @@ def _epoch_column(frame: SparkFrame, time: str) -> Column:
 
 def _moment(moment: Moment) -> float:
     if isinstance(moment, datetime):
-        # A naive one is what Spark hands out: in UTC.
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        # Without a zone, Python's own is in the time of this machine, as Spark's `first` and
+        # `collect` write it, and one of pandas in UTC, as `toPandas` does. Both know that.
         return moment.timestamp()
     return float(moment)
 

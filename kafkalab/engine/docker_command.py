@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from python_on_whales import DockerClient
 from python_on_whales.client_config import ClientNotFoundError
 
+from kafkalab import environment
 from kafkalab.engine import ToolResult
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER, explain
 from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout
-
-# By these a shell could turn our Compose calls into others.
-FOREIGN = "COMPOSE_"
 
 
 class Docker:
@@ -25,9 +23,7 @@ class Docker:
 
     def __init__(self, client: DockerClient, variables: Mapping[str, object]) -> None:
         self._client = client
-        self._environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)
-        } | {name: str(value) for name, value in variables.items()}
+        self._environment = environment.for_docker(variables)
 
     def command(self, *arguments: object) -> list[str]:
         """The command line of a call, for who handles its streams."""

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from kafkalab import environment
+
 # The user of the official image.
 USER = 1000
 INBOX = PurePosixPath("/tmp")
@@ -94,6 +96,7 @@ def reading(command: Sequence[str], timeout: float) -> Iterator[io.BufferedReade
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=environment.for_docker({}),
         start_new_session=True,
     )
     deadline = threading.Timer(timeout, process.kill)

@@ -9,29 +9,29 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafkalab.java import aot
+from kafkalab import environment
+from kafkalab.errors import CourseError
+from kafkalab.java import aot, same
 from kafkalab.java.jars import jars
 from kafkalab.java.runtime import java
 
 LOGGING = Path(__file__).with_name("log4j2.xml")
 # A small heap and a short life: the simplest collector and the quick compiler start soonest.
-FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 # Where the archive of classes is mapped at the address it was made for, JVMs share its pages:
 # some 20 MB less for each of them.
 SHARING = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 MARK = "-Dkafkalab.slot="
-# Variables by which a shell's settings would reach our JVMs.
-FOREIGN = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
 
 
 def node(
-    folder: Path, service: str, environment: Mapping[str, str], purpose: str, file: Path, log: Path
+    folder: Path, service: str, variables: Mapping[str, str], purpose: str, file: Path, log: Path
 ) -> list[str]:
     """Run a Kafka node from a properties file."""
     return [
-        *_java(purpose, folder, log, environment.get("KAFKA_HEAP_OPTS", "-Xmx256m")),
+        *_java(purpose, folder, log, variables.get("KAFKA_HEAP_OPTS", "-Xmx256m")),
         f"-Dkafkalab.service={service}",
-        *shlex.split(environment.get("KAFKA_OPTS", "")),
+        *shlex.split(variables.get("KAFKA_OPTS", "")),
         "kafka.Kafka",
         str(file),
     ]
@@ -40,15 +40,6 @@ def node(
 def tool(main_class: str, folder: Path) -> list[str]:
     """Run a program of the distribution; what it logs goes to `tool.log` of the folder."""
     return [*_java("tool", folder, folder / "tool.log", "-Xmx256m"), main_class]
-
-
-def environment() -> dict[str, str]:
-    """The environment of a JVM: ours, without what would change how it runs."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name not in FOREIGN and not name.startswith("KAFKA_")
-    }
 
 
 @functools.cache
@@ -60,9 +51,11 @@ def kafka_version() -> str:
 
 
 def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
+    _see_that_java_reads(folder)
     return [
         str(java().executable),
         *shlex.split(heap),
+        *same.options(log.parent),
         *FLAGS,
         *SHARING,
         *_permissions(),
@@ -75,6 +68,20 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         "-cp",
         os.pathsep.join(map(str, jars("kafka"))),
     ]
+
+
+def _see_that_java_reads(folder: Path) -> None:
+    places = {"KAFKALAB_STATE": (folder, ","), "KAFKALAB_CACHE": (jars("kafka")[0].parent, ":")}
+    for variable, (path, separator) in places.items():
+        why = environment.java_cannot_read(path)
+        if separator in str(path):
+            why = f"It would end at the {separator!r}, which stands between two paths."
+        if why:
+            raise CourseError(
+                f"Kafka cannot use the folder {str(path)!r}.",
+                why,
+                f"Let {variable} name a folder with plain letters: export {variable}=FOLDER",
+            )
 
 
 def _permissions() -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from kafkalab import environment
 from kafkalab.engine import ToolResult, java_command, storage, tools
 from kafkalab.engine import properties as property_files
 from kafkalab.engine.compose import Service
@@ -95,7 +96,7 @@ class ProcessEngine(Services):
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                env=java_command.environment(),
+                env=environment.for_java(),
                 # Ctrl-C and a kernel's interrupt are for the owner, not for its brokers.
                 start_new_session=True,
             )
@@ -182,7 +183,7 @@ class ProcessEngine(Services):
                 capture_output=True,
                 timeout=timeout,
                 cwd=self.slot.folder,
-                env=java_command.environment(),
+                env=environment.for_java(),
             )
         except subprocess.TimeoutExpired as late:
             written = (late.stdout or b"") + (late.stderr or b"")

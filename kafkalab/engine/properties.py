@@ -28,6 +28,8 @@ FOR_SCRIPTS = frozenset(
         "KAFKA_TOOLS_LOG4J_LOGLEVEL",
     }
 )
+BLANK = " \t\f"
+ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 # `NAME://:port` and `NAME://0.0.0.0:port`: every address of the container.
 ANY_ADDRESS = re.compile(r"(?<=://)(?:0\.0\.0\.0)?:(\d+)")
 
@@ -92,8 +94,8 @@ def write(properties: Mapping[str, str]) -> str:
 
 
 def _escape(value: str) -> str:
-    text = value.replace("\\", "\\\\").replace("\n", "\\n")
-    if text.startswith(" "):
+    text = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    if text.startswith((" ", "\t", "\f")):
         text = "\\" + text
     return "".join(c if c.isascii() else "".join(_units(c)) for c in text)
 
@@ -105,8 +107,18 @@ def _units(character: str) -> list[str]:
 
 def read(text: str) -> dict[str, str]:
     """The entries of a properties file that `write` or Kafka made."""
-    lines = (line.strip() for line in text.splitlines())
-    return {
-        name.strip(): value.strip()
-        for name, _, value in (line.partition("=") for line in lines if line and line[0] != "#")
-    }
+    lines = (line.lstrip(BLANK) for line in text.replace("\r", "").split("\n"))
+    entries = (line.partition("=") for line in lines if line and line[0] not in "#!")
+    return {_plain(name.rstrip(BLANK)): _plain(value.lstrip(BLANK)) for name, _, value in entries}
+
+
+def _plain(text: str) -> str:
+    plain = ESCAPED.sub(lambda found: _meant(found[1]), text)
+    # A letter beyond the first 65,536 was written as two.
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _meant(escaped: str) -> str:
+    if len(escaped) > 1:
+        return chr(int(escaped[1:], 16))
+    return {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}.get(escaped, escaped)

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafkalab import places
+from kafkalab import environment, places
 from kafkalab.engine import java_command
 from kafkalab.engine import properties as property_files
 from kafkalab.errors import CourseError
@@ -81,6 +81,8 @@ def format_with_kafka(folder: Path, properties: Mapping[str, str]) -> Path:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment.for_java(),
     )
     if done.returncode:
         raise CourseError(

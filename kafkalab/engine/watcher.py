@@ -19,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kafkalab import environment
 from kafkalab.engine.slot import Slot
 
 DONE = b"done"
@@ -52,6 +53,7 @@ class Guard:
                 pass_fds=[slot.lock],
                 start_new_session=True,
                 cwd=Path(__file__).parents[2],
+                env=environment.for_python(),
             )
         os.close(theirs)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.gateway import routes
 from kafkalab.gateway.routes import Route
@@ -41,6 +42,7 @@ def start(folder: Path, wanted: Iterable[Route], mark: str) -> subprocess.Popen[
             # Ctrl-C and a kernel's interrupt are for the owner, not for its gateway.
             start_new_session=True,
             cwd=Path(__file__).parents[2],
+            env=environment.for_python(),
         )
     wait_until(
         lambda: process.poll() is not None or give(folder, "clear") == [],

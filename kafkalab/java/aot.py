@@ -24,12 +24,12 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kafkalab import places
+from kafkalab import environment, places
 from kafkalab.errors import CourseError
-from kafkalab.java import jars
+from kafkalab.java import jars, same
 from kafkalab.java.runtime import java
 
 ARCHIVES = ("kafka", "spark")
@@ -95,8 +95,9 @@ def record_in_background(*names: str) -> None:
             stdout=log,
             stderr=log,
             start_new_session=True,
+            cwd=folder,
             # a lesson run counts what carries this mark as left behind (authoring/execute.py)
-            env={name: value for name, value in os.environ.items() if name != "KAFKALAB_RUN"},
+            env={n: value for n, value in environment.for_python().items() if n != "KAFKALAB_RUN"},
         )
 
 
@@ -124,8 +125,9 @@ def record(name: str) -> Path:
 def _record(name: str, archive: Path, folder: Path) -> None:
     run(
         [sys.executable, "-P", "-m", "kafkalab.java.recording", name, str(folder)],
+        folder,
         f"The training run for the archive {name} failed.",
-        env={**os.environ, TRAINING: f"{name}={folder}"},
+        environment.for_python() | {TRAINING: f"{name}={folder}"},
     )
     class_list, fresh = folder / "all.classes", folder / archive.name
     lists = [path.read_text("utf-8") for path in sorted(folder.glob("*.classes"))]
@@ -135,6 +137,7 @@ def _record(name: str, archive: Path, folder: Path) -> None:
         [
             str(java().executable),
             "-Xshare:dump",
+            *same.options(folder),
             "-XX:+UseSerialGC",
             *linking,
             f"-XX:SharedClassListFile={class_list}",
@@ -142,19 +145,24 @@ def _record(name: str, archive: Path, folder: Path) -> None:
             # the class path of the run, and what else an archive is tied to
             f"@{folder / 'java.options'}",
         ],
+        folder,
         f"Java could not write the archive {name}.",
+        environment.for_java(),
     )
     # With linked classes Java does not start at all where the archive cannot be loaded (an initial
     # heap below 16 MB, for one). So it is used only after it was seen to work here.
     run(
         [
             str(java().executable),
+            *same.options(folder),
             "-XX:+UseSerialGC",
             f"-XX:SharedArchiveFile={fresh}",
             f"@{folder / 'java.options'}",
             "-version",
         ],
+        folder,
         f"Java cannot use the archive {name}.",
+        environment.for_java(),
     )
     fresh.replace(archive)
 
@@ -173,12 +181,13 @@ def merge(lists: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def run(command: list[str], failed: str, env: dict[str, str] | None = None) -> None:
+def run(command: list[str], folder: Path, failed: str, variables: Mapping[str, str]) -> None:
     mend = "The course works without it. To record it again: ./course setup"
     try:
         done = subprocess.run(
             command,
-            env=env,
+            cwd=folder,
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -10,16 +10,18 @@ import os
 import ssl
 import subprocess
 import urllib.parse
-import urllib.request
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from kafkalab import environment
 from kafkalab.errors import CourseError
+from kafkalab.java import same
 from kafkalab.java.runtime import java
 
+PROXY_PORTS = {"https": 443, "socks4": 1080, "socks5": 1080, "socks5h": 1080}
 # Without POMs an exact list needs one request per artifact; our own sums replace the registry's.
 EXACT_SETTINGS = """<ivysettings>
   <settings defaultResolver="public"/>
@@ -91,8 +93,8 @@ def fetch(
     found, log = work / "found.txt", work / "ivy.log"
     found.unlink(missing_ok=True)
     (work / "ivy.xml").write_text(_module(artifacts, transitive), "utf-8")
-    command: list[str | Path] = [java().executable, *_network_flags(work), "-XX:+UseSerialGC"]
-    command += ["-XX:TieredStopAtLevel=1", "-Xmx256m", "-jar", _ivy()]
+    command: list[str | Path] = [java().executable, *same.options(work), *_network_flags(work)]
+    command += ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-jar", _ivy()]
     command += ["-ivy", work / "ivy.xml", "-cache", work / "ivy", "-cachepath", found]
     if settings := os.environ.get("KAFKALAB_IVY_SETTINGS"):
         command += ["-settings", settings]
@@ -107,6 +109,7 @@ def fetch(
             stdout=output,
             stderr=subprocess.STDOUT,
             pass_fds=inherit,
+            env=environment.for_java(),
         )
         try:
             while process.poll() is None:
@@ -184,10 +187,13 @@ def _ivy() -> Path:
 def _network_flags(work: Path) -> list[str]:
     flags = ["-Dsun.net.client.defaultConnectTimeout=15000"]
     flags += ["-Dsun.net.client.defaultReadTimeout=60000"]
-    for scheme, address in urllib.request.getproxies().items():
-        if scheme in ("http", "https") and (parts := urllib.parse.urlsplit(address)).hostname:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            flags += [f"-D{scheme}.proxyHost={parts.hostname}", f"-D{scheme}.proxyPort={port}"]
+    # The one for every scheme first: of two options of one name, Java takes the last.
+    for scheme, address in sorted(environment.proxies().items()):
+        parts = urllib.parse.urlsplit(address)
+        port = parts.port or PROXY_PORTS.get(parts.scheme, 80)
+        options = ["http.proxy", "https.proxy"] if scheme == "all" else [f"{scheme}.proxy"]
+        for option in ["socksProxy"] if parts.scheme.startswith("socks") else options:
+            flags += [f"-D{option}Host={parts.hostname}", f"-D{option}Port={port}"]
     if store := _trust_store(work):
         flags += [f"-Djavax.net.ssl.trustStore={store}"]
         flags += ["-Djavax.net.ssl.trustStorePassword=changeit"]

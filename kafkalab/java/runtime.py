@@ -8,10 +8,12 @@ import functools
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafkalab import environment
 from kafkalab.errors import CourseError
 
 OLDEST = 17  # what a Kafka 4 broker needs
@@ -84,7 +86,12 @@ def _version(home: Path, executable: Path, mend: str) -> str:
         return found[1]
     try:
         said = subprocess.run(
-            [executable, "-version"], capture_output=True, text=True, timeout=60
+            [executable, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=tempfile.gettempdir(),  # where it would write of its crash
+            env=environment.for_java(),
         ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CourseError(f"{executable} does not start.", f"The system says: {error}", mend) from (

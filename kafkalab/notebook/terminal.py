@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkalab import environment
 from kafkalab.engine import java_command, tools
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -40,7 +41,7 @@ def console(cluster: Cluster, script: str, *arguments: str) -> Terminal:
         *java_command.tool(tools.main_class(script), folder),
         *(argument.replace("{bootstrap}", cluster.address) for argument in arguments),
     ]
-    return Terminal(command, PROMPTS.get(script, ""), folder, java_command.environment())
+    return Terminal(command, PROMPTS.get(script, ""), folder, environment.for_java())
 
 
 class Terminal:
@@ -55,7 +56,7 @@ class Terminal:
         command: Sequence[str],
         prompt: str = "",
         folder: Path | None = None,
-        environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self._prompt = prompt
         self._keyboard, screen = pty.openpty()
@@ -66,7 +67,7 @@ class Terminal:
             stdout=screen,
             stderr=screen,
             cwd=folder,
-            env=environment,
+            env=variables,
             start_new_session=True,
             # Ctrl-C is sent to the programs in front of the terminal that controls the session.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),

@@ -20,7 +20,7 @@ from typing import Literal
 
 import psutil
 
-from kafkalab import places
+from kafkalab import environment, places
 from kafkalab.engine import compose, slot
 from kafkalab.errors import CourseError
 from kafkalab.java import jars, runtime
@@ -284,7 +284,12 @@ def as_json(diagnoses: list[Diagnosis]) -> str:
 def _docker(*arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            ["docker", *arguments], capture_output=True, text=True, timeout=15, check=False
+            ["docker", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=15,
+            check=False,
+            env=environment.for_docker({}),
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(arguments, 1, "", "Docker did not answer in 15 s.")

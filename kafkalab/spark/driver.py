@@ -20,8 +20,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from kafkalab import environment
 from kafkalab.errors import CourseError
-from kafkalab.java import aot, jars
+from kafkalab.java import aot, jars, same
 from kafkalab.java.runtime import java, write_options
 from kafkalab.wait import wait_until
 
@@ -91,38 +92,35 @@ class Driver:
     """
 
     def __init__(
-        self, master: str, local: bool, environment: Mapping[str, str] | None = None
+        self, master: str, local: bool, surroundings: Mapping[str, str] | None = None
     ) -> None:
         self.folder, self._life = folder_of_this_process()
         self.complaints = self.folder / "java.err"
         door = self.folder / "door"
-        environment = dict(
-            os.environ if environment is None else environment,
-            SPARK_HOME=str(spark_home()),
-            SPARK_ENV_LOADED="1",
-            _PYSPARK_DRIVER_CONN_INFO_PATH=str(door),
-        )
+        variables = environment.for_spark(surroundings) | {
+            "SPARK_HOME": str(spark_home()),
+            "SPARK_ENV_LOADED": "1",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(door),
+        }
         if local:
             # No settings of another Spark on this machine, no address but this machine's own.
-            environment |= {"SPARK_CONF_DIR": str(self.folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+            variables |= {"SPARK_CONF_DIR": str(self.folder), "SPARK_LOCAL_IP": "127.0.0.1"}
         with self.complaints.open("wb") as complaints:
             self.process = subprocess.Popen(
-                [*self._command(environment, local), "--master", master, "pyspark-shell"],
+                [*self._command(variables, local), "--master", master, "pyspark-shell"],
                 stdin=subprocess.PIPE,
                 stderr=complaints,
-                env=environment,
+                env=variables,
                 # An interrupt of the notebook is for the cell and must not end Java.
                 start_new_session=True,
             )
         self._door = door
 
-    def _command(self, environment: Mapping[str, str], local: bool) -> list[str]:
+    def _command(self, variables: Mapping[str, str], local: bool) -> list[str]:
         # Sorted: an archive of prepared classes fits one order of the class path.
         path: list[Path | str] = [*sorted((spark_home() / "jars").glob("*.jar")), *connectors()]
         if not local:
-            path += [
-                environment[v] for v in ("HADOOP_CONF_DIR", "YARN_CONF_DIR") if v in environment
-            ]
+            path += [variables[v] for v in ("HADOOP_CONF_DIR", "YARN_CONF_DIR") if v in variables]
         options = [
             *("-cp", os.pathsep.join(map(str, path))),
             f"-Xmx{MEMORY}",
@@ -131,8 +129,7 @@ class Driver:
             *(["-XX:TieredStopAtLevel=1"] if local else []),
             *MODULES,
             "-Dio.netty.tryReflectionSetAccessible=true",
-            f"-Djava.io.tmpdir={self.folder}",
-            f"-XX:ErrorFile={self.folder}/crash-%p.log",
+            *same.options(self.folder),
             f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark-log4j2.properties')}",
             f"-Dkafkalab.log={self.folder}/spark.log",
             *aot.cache_flags("spark"),

@@ -59,7 +59,7 @@ class SparkPool:
         self.at_most = at_most
         self.uses = uses
         # Of now: what a test changes for its own processes is not for those of the pool.
-        self._environment = dict(os.environ)
+        self._surroundings = dict(os.environ)
         self.folder, self._life = folder_of_this_process()
         (self.folder / KIND).write_text(kind_of(MASTER), "utf-8")
         self._is_closing = False
@@ -104,7 +104,7 @@ class SparkPool:
 
         with contextlib.ExitStack() as at_end, self._announced(number):
             try:
-                driver = Driver(MASTER, local=True, environment=self._environment)
+                driver = Driver(MASTER, local=True, surroundings=self._surroundings)
                 at_end.callback(driver.stop)
                 cleaner = Cleaner(driver.key())
                 for use in range(1, self.uses + 1):

@@ -21,8 +21,11 @@ import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from kafkalab import environment
 from kafkalab.cluster import wire
+from kafkalab.environment import SPARK_MASTER
 from kafkalab.errors import CourseError
+from kafkalab.spark import user
 from kafkalab.spark.driver import MEMORY, Driver, connectors
 from kafkalab.spark.loan import Loan, take
 
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
 
     from kafkalab.cluster.cluster import Cluster
 
-MASTER = "KAFKALAB_SPARK_MASTER"
 HERE = "127.0.0.1"
 
 _lock = threading.Lock()
@@ -46,7 +48,7 @@ def spark_session(name: str = "lesson") -> SparkSession:
     """
     global _driver, _session
     with _lock:
-        master = os.environ.get(MASTER) or "local[2]"
+        master = os.environ.get(SPARK_MASTER) or "local[2]"
         if _driver is None or not _driver.alive():
             _forget_session()
             if _driver is None:
@@ -69,12 +71,16 @@ def spark_session(name: str = "lesson") -> SparkSession:
 
 
 def _begin(name: str, master: str, driver: Driver | Loan) -> SparkSession:
+    # PySpark looks at the variables of this process, too.
+    environment.clear_of_spark()
     # Imported while Java starts: the one takes about as long as the other.
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(name)
     for key, value in _settings(master, driver).items():
         builder = builder.config(key, value)
+    if not user.has_name():
+        user.give_name(driver.key())
     with driver.key().offered():
         session = builder.getOrCreate()
     # It would print a traceback when Java ends, which needs none.
@@ -114,7 +120,8 @@ def _settings(master: str, driver: Driver | Loan) -> dict[str, str]:
         "spark.master": master,
         "spark.driver.memory": MEMORY,
         "spark.local.dir": str(driver.folder),
-        "spark.sql.warehouse.dir": (driver.folder / "warehouse").as_uri(),
+        # Not as a URI: Spark would take the escapes in it for letters of another folder's name.
+        "spark.sql.warehouse.dir": str(driver.folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
@@ -157,7 +164,7 @@ def _own_address(host: str) -> str:
             raise CourseError(
                 f"The Spark master {host} is not known.",
                 f"The system says: {error}.",
-                f"Correct {MASTER}, or unset it to work on this machine.",
+                f"Correct {SPARK_MASTER}, or unset it to work on this machine.",
             ) from error
         return way.getsockname()[0]
 

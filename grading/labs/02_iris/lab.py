@@ -568,7 +568,7 @@ os._exit(0)
 
 def run_program(topic, ending, program=PROGRAM):
     """Run it to its hard end; `ending` is the line of Python before that, or nothing."""
-    arguments = [sys.executable, "-c", program, lab.cluster.address, topic, ending]
+    arguments = [sys.executable, "-P", "-c", program, lab.cluster.address, topic, ending]
     subprocess.run(arguments, check=True, timeout=30)
 
 

@@ -853,7 +853,7 @@ for number in range(done + 1, 1001):
 
 
 def copy(crash_at):
-    given = [sys.executable, "-c", COPY, lab.cluster.address, copy_topic, str(crash_at)]
+    given = [sys.executable, "-P", "-c", COPY, lab.cluster.address, copy_topic, str(crash_at)]
     run = subprocess.run(given, capture_output=True, text=True, timeout=60)
     return run.returncode, int(run.stdout)
 

@@ -133,3 +133,19 @@ def test_a_run_ends_after_the_checks_of_the_task_that_it_is_told(tiny, solved):
         ("doubled", "words_reversed", "any_word_reversed"), Outcome.PASS
     )
     assert not [event for event in events if event.get("task") == 3]
+
+
+def test_a_students_cells_find_the_docker_engine_of_the_grader(hand_in, monkeypatch, tmp_path):
+    (tmp_path / ".docker").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("DOCKER_CONFIG", raising=False)
+    monkeypatch.setenv("DOCKER_HOST", "unix:///somewhere/docker.sock")
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xint")
+    show = "double = 2 * p.number\nimport os\nprint(sorted(n for n in os.environ if '{}' in n))"
+    named = "['DOCKER_CONFIG', 'DOCKER_HOST']\n"
+
+    monkeypatch.setenv("KAFKALAB_ENGINE", "docker")
+    assert hand_in(t1=show.format("DOCKER")).evidence.cells[1].output == named[:-1]
+    monkeypatch.setenv("KAFKALAB_ENGINE", "process")
+    for letters in ("DOCKER", "JAVA_TOOL"):
+        assert hand_in(t1=show.format(letters)).evidence.cells[1].output == "[]"

@@ -56,6 +56,18 @@ def test_the_version_is_the_one_that_is_pinned() -> None:
     assert kafka.__version__ == arriving.VERSION
 
 
+@pytest.mark.parametrize("first", ["import kafkalab", ""])
+def test_a_file_with_its_name_beside_the_notebook_is_told(first: str, tmp_path: Path) -> None:
+    (tmp_path / "kafka.py").write_text("producer = None\n")
+    # As in a kernel, whose folder stands first.
+    here = f"import sys; sys.path.insert(0, {str(tmp_path)!r})"
+
+    said = run(here, first, "import kafka", "import kafkalab")
+
+    assert f"{tmp_path / 'kafka.py'} has its name" in said
+    assert "restart the kernel" in said
+
+
 def test_another_version_is_refused() -> None:
     other = ModuleType("kafka")
     other.__version__ = "3.1.0"

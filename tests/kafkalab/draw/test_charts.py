@@ -1,6 +1,7 @@
 """The charts: what is drawn, that nothing is cut or hidden, and that the words come along."""
 
 import itertools
+import time
 from datetime import UTC, datetime
 
 import matplotlib as mpl
@@ -147,6 +148,20 @@ def test_marks_stand_where_it_happened(killed):
 def test_dates_without_a_zone_are_in_utc_as_spark_hands_them_out():
     frame = pd.DataFrame({"time": at(0, 2).tz_localize(None), "value": [1, 2]})
     ax = charts.timeline(frame, time="time", marks={"now": START.timestamp() + 1})
+    assert ax.lines[-1].get_xdata()[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "America/St_Johns", "UTC"])
+def test_marks_without_a_zone_are_in_that_of_the_machine_as_first_hands_them_out(monkeypatch, zone):
+    frame = pd.DataFrame({"time": at(0, 2), "value": [1, 2]})
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        killed = datetime.fromtimestamp(START.timestamp() + 1)  # as PySpark makes it
+        ax = charts.timeline(frame, time="time", marks={"killed": killed})
+    finally:
+        monkeypatch.undo()
+        time.tzset()
     assert ax.lines[-1].get_xdata()[0] == pytest.approx(1)
 
 

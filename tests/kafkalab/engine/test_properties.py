@@ -90,3 +90,9 @@ def test_what_is_written_is_what_java_reads() -> None:
     assert "umlaut=\\u00fc\n" in text
     assert "clef=\\ud834\\udd1e\n" in text
     assert properties.read("# remark\nname = value=with=signs\n\n") == {"name": "value=with=signs"}
+
+
+def test_what_is_written_is_read_as_it_was() -> None:
+    entries = {"path": "/home/hömé 中😀/ x", "c": "C:\\new", "lines": "a\nb\r\tc", "gap": " a "}
+    assert properties.read(properties.write(entries)) == entries
+    assert properties.read("# as Kafka writes\nid=a\\:b\\=c\n") == {"id": "a:b=c"}

@@ -10,13 +10,16 @@ import json
 import os
 import resource
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from kafkalab.errors import CourseError
 from kafkalab.java import ivy, jars
 from kafkalab.wait import wait_until
 
@@ -108,6 +111,32 @@ def test_no_network_is_named_and_the_second_try_works(house, monkeypatch):
 
     monkeypatch.setenv("KAFKALAB_IVY_SETTINGS", settings)
     assert len(jars.jars("small")) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "proxy", ["https_proxy=http://{}", "https_proxy={}", "ALL_PROXY={}", "ALL_PROXY=socks5h://{}"]
+)
+def test_packages_are_fetched_through_whatever_proxy_is_named(house, monkeypatch, proxy):
+    monkeypatch.delenv("KAFKALAB_IVY_SETTINGS")
+    for name in ("https_proxy", "http_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    asked = threading.Event()
+
+    class Refusing(socketserver.BaseRequestHandler):
+        def handle(self):
+            asked.set()
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        name, _, address = proxy.format(f"127.0.0.1:{server.server_address[1]}").partition("=")
+        monkeypatch.setenv(name, address)
+        with pytest.raises(CourseError):
+            jars.jars("small")
+        server.shutdown()
+
+    assert asked.is_set()
 
 
 def test_a_second_process_waits_for_the_first(house):
