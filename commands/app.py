@@ -5,7 +5,6 @@ parameters are typer's, its docstring is its help. Only the module of the verb t
 imported, so that the command line answers at once.
 """
 
-import errno
 import importlib
 import importlib.util
 import os
@@ -20,6 +19,7 @@ from typing import Any
 
 import typer
 
+from commands import refusals
 from kafkalab import places
 from kafkalab.errors import CourseError
 
@@ -34,8 +34,6 @@ class Verb:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-# What the system says of a file in these cases needs no log to be understood.
-PLAIN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 # Arguments that are not ours go on to the program that the verb runs.
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 
@@ -111,8 +109,8 @@ def main(arguments: list[str]) -> int:
         print("\n".join(error.lines()), file=sys.stderr)
         return 1
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in PLAIN:
-            print(f"{error.filename or 'The system says'}: {error.strerror}.", file=sys.stderr)
+        if isinstance(error, OSError) and (refusal := refusals.explain(error)):
+            print("\n".join(refusal.lines()), file=sys.stderr)
             return 1
         print(
             f"The course failed in a way it did not foresee ({type(error).__name__}: "

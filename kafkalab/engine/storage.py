@@ -81,6 +81,8 @@ def format_with_kafka(folder: Path, properties: Mapping[str, str]) -> Path:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
+        # What a JVM that crashes leaves, it leaves where it was started.
+        cwd=folder,
     )
     if done.returncode:
         raise CourseError(

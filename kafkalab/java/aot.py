@@ -125,6 +125,7 @@ def _record(name: str, archive: Path, folder: Path) -> None:
     run(
         [sys.executable, "-P", "-m", "kafkalab.java.recording", name, str(folder)],
         f"The training run for the archive {name} failed.",
+        folder,
         env={**os.environ, TRAINING: f"{name}={folder}"},
     )
     class_list, fresh = folder / "all.classes", folder / archive.name
@@ -143,6 +144,7 @@ def _record(name: str, archive: Path, folder: Path) -> None:
             f"@{folder / 'java.options'}",
         ],
         f"Java could not write the archive {name}.",
+        folder,
     )
     # With linked classes Java does not start at all where the archive cannot be loaded (an initial
     # heap below 16 MB, for one). So it is used only after it was seen to work here.
@@ -155,6 +157,7 @@ def _record(name: str, archive: Path, folder: Path) -> None:
             "-version",
         ],
         f"Java cannot use the archive {name}.",
+        folder,
     )
     fresh.replace(archive)
 
@@ -173,12 +176,13 @@ def merge(lists: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def run(command: list[str], failed: str, env: dict[str, str] | None = None) -> None:
+def run(command: list[str], failed: str, folder: Path, env: dict[str, str] | None = None) -> None:
     mend = "The course works without it. To record it again: ./course setup"
     try:
         done = subprocess.run(
             command,
             env=env,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

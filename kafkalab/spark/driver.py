@@ -23,6 +23,7 @@ from typing import NamedTuple, TextIO
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.java.runtime import java, write_options
+from kafkalab.machine import limits, loopback
 from kafkalab.wait import wait_until
 
 MAIN = "org.apache.spark.deploy.SparkSubmit"
@@ -93,6 +94,7 @@ class Driver:
     def __init__(
         self, master: str, local: bool, environment: Mapping[str, str] | None = None
     ) -> None:
+        loopback.require()
         self.folder, self._life = folder_of_this_process()
         self.complaints = self.folder / "java.err"
         door = self.folder / "door"
@@ -133,6 +135,7 @@ class Driver:
             "-Dio.netty.tryReflectionSetAccessible=true",
             f"-Djava.io.tmpdir={self.folder}",
             f"-XX:ErrorFile={self.folder}/crash-%p.log",
+            f"-XX:ReplayDataFile={self.folder}/replay-%p.log",
             f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark-log4j2.properties')}",
             f"-Dkafkalab.log={self.folder}/spark.log",
             *aot.cache_flags("spark"),
@@ -159,11 +162,11 @@ class Driver:
         )
         if not self._door.exists():
             said = self.complaints.read_text("utf-8", "replace").strip()
-            raise CourseError(
-                f"Spark's Java process ended at its start, with code {self.process.returncode}.",
-                f"It says: {said[-600:]}" if said else "It says nothing.",
-                "Look for the cause: ./course doctor",
-            )
+            what = f"Spark's Java process ended at its start, with code {self.process.returncode}."
+            why = f"It says: {said[-600:]}" if said else "It says nothing."
+            if limited := limits.too_few_addresses():
+                raise CourseError(f"{what} {why}", *limited)
+            raise CourseError(what, why, "Look for the cause: ./course doctor")
         from pyspark.serializers import UTF8Deserializer, read_int
 
         with self._door.open("rb") as door:

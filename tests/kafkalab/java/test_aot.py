@@ -60,11 +60,11 @@ def test_lists_are_merged_without_what_only_fits_within_one():
     assert aot.merge(lists) == ["java/lang/Object", "@lambda-proxy A run", "java/lang/String"]
 
 
-def test_a_run_that_does_not_end_is_ended(monkeypatch):
+def test_a_run_that_does_not_end_is_ended(monkeypatch, tmp_path):
     monkeypatch.setattr(aot, "DEADLINE", 0.2)
 
     with pytest.raises(CourseError, match="The test run failed") as caught:
-        aot.run(["sleep", "60"], "The test run failed.")
+        aot.run(["sleep", "60"], "The test run failed.", tmp_path)
 
     assert caught.value.why == "It was not done after 0.2 seconds."
 
