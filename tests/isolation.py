@@ -39,6 +39,20 @@ def tiny(folder: Path, size: str) -> list[str]:
     return [*_namespaces("--mount"), "sh", "-c", mount, str(folder)]
 
 
+def bound(*pairs: Path | str) -> list[str]:
+    """Other files in the place of the system's: the first in that of the second, and so on."""
+    mounts = "".join('mount --bind "$1" "$2" && shift 2 && ' for _ in pairs[::2])
+    return [*_namespaces("--mount"), "sh", "-c", f'{mounts}exec "$@"', "sh", *map(str, pairs)]
+
+
+def under_number(number: int) -> list[str]:
+    """As a user of this number, with the rights of who runs the test."""
+    command = ["unshare", "--user", f"--map-user={number}"]
+    if said := _refusal(*command):
+        _cannot(said)
+    return command
+
+
 def _namespaces(kind: str) -> list[str]:
     if not shutil.which("unshare"):
         _cannot("there is no program `unshare` here")
