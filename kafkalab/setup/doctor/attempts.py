@@ -38,10 +38,7 @@ ATTEMPTS = [
 
 
 def make(attempt: Attempt) -> Diagnosis:
-    """Make the attempt within its time, and end all that it started.
-
-    Where the time is over, its cluster is ended by the watcher, a moment later.
-    """
+    """Make the attempt within its time; all that it started is ended when this returns."""
     if attempt.needs_java and not _java_is_there():
         return Diagnosis(
             attempt.name,

@@ -29,8 +29,8 @@ def hold(at_end: Callable[[], object]) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _end() -> None:
-    """As Ctrl-C would, and by force where that does not help."""
+def end() -> None:
+    """End this program in good order, and by force where that does not help."""
     by_force = threading.Timer(GRACE, os._exit, [1])
     by_force.daemon = True
     by_force.start()
@@ -38,6 +38,6 @@ def _end() -> None:
 
 
 if __name__ == "__main__":
-    hold(_end)
+    hold(end)
     sys.argv = sys.argv[1:]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

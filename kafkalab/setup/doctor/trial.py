@@ -9,7 +9,7 @@ a cluster by its watcher, Spark's Java and JupyterLab by a pipe.
 from __future__ import annotations
 
 import json
-import os
+import signal
 import sys
 import time
 from dataclasses import asdict
@@ -80,5 +80,7 @@ def outcome(name: str) -> Diagnosis:
 
 
 if __name__ == "__main__":
-    lifeline.hold(lambda: os._exit(1))
+    # What was started is ended on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    lifeline.hold(lifeline.end)
     print(json.dumps(asdict(outcome(sys.argv[1]))), flush=True)

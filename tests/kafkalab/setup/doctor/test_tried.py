@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -34,6 +35,8 @@ def mark(monkeypatch, tmp_path):
     """Stands in the environment of all that is started; the state is of this test's own."""
     monkeypatch.setenv("KAFKALAB_TEST_MARK", str(tmp_path))
     monkeypatch.setenv("KAFKALAB_STATE", str(tmp_path / "state"))
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     return str(tmp_path)
 
 
@@ -44,6 +47,7 @@ def all_gone(mark: str) -> None:
         what="the end of what was started",
         seen=lambda: [process.cmdline()[:6] for process in running(mark)],
     )
+    assert list(Path(mark, "tmp").glob("kafkalab-*")) == []
 
 
 @pytest.mark.cluster
@@ -103,7 +107,7 @@ def test_what_was_tried_ends_with_a_doctor_that_is_killed(mark):
     )
     with subprocess.Popen([sys.executable, "-P", "-c", code]) as doctor:
         wait_until(
-            lambda: any("jupyterlab" in process.cmdline() for process in running(mark)),
+            lambda: any("--no-browser" in process.cmdline() for process in running(mark)),
             timeout=60,
             what="JupyterLab to be started",
             not_yet=(psutil.Error,),
