@@ -1,4 +1,4 @@
-"""Whether there is memory for a lesson: of the machine, of the container, for one process."""
+"""Whether there is memory for a lesson: of the machine, of the container."""
 
 from __future__ import annotations
 
@@ -33,12 +33,3 @@ def memory() -> Diagnosis:
             mend,
         )
     return Diagnosis("memory", "good", seen)
-
-
-def addresses() -> Diagnosis:
-    """Whether a process may have as many addresses as Java reserves (`ulimit -v`)."""
-    limit = limits.address_space()
-    if found := limits.too_few_addresses():
-        return Diagnosis("addresses", "bad", f"limited by ulimit -v {(limit or 0) // 1024}", *found)
-    seen = "without a limit" if limit is None else f"{limit / GIB:.0f} GiB (ulimit -v)"
-    return Diagnosis("addresses", "good", seen)

@@ -11,6 +11,7 @@ import pwd
 import sys
 from pathlib import Path
 
+from kafkalab.machine import limits
 from kafkalab.setup.doctor.diagnosis import Diagnosis
 
 OLDEST_PYTHON = (3, 11)
@@ -74,6 +75,15 @@ def user() -> Diagnosis:
             f"As root: echo 'learner:x:{number}:{os.getgid()}::/tmp:/bin/sh' >> /etc/passwd. Or "
             "start the container with a user that it knows.",
         )
+
+
+def addresses() -> Diagnosis:
+    """Whether a process may have as many addresses as Java reserves (`ulimit -v`)."""
+    limit = limits.address_space()
+    if found := limits.too_few_addresses():
+        return Diagnosis("addresses", "bad", f"limited by ulimit -v {(limit or 0) // 1024}", *found)
+    seen = "without a limit" if limit is None else f"{limit / limits.GIB:.0f} GiB (ulimit -v)"
+    return Diagnosis("addresses", "good", seen)
 
 
 def not_tried() -> Diagnosis:

@@ -115,7 +115,7 @@ def test_a_user_number_without_a_name_is_named():
 
 
 def test_a_limit_of_addresses_is_named():
-    found = seen(["sh", "-c", 'ulimit -v 3000000 && exec "$@"', "sh"], "memory.addresses")
+    found = seen(["sh", "-c", 'ulimit -v 3000000 && exec "$@"', "sh"], "system.addresses")
 
     assert found["level"] == "bad"
     assert "ulimit -v 3000000" in found["seen"]
