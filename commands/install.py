@@ -59,6 +59,7 @@ SIGNS = {
         "The package registry's certificate is not trusted here.",
         "Let PIP_CERT name a file with the authority of your network, then call ./course again.",
     ),
+    "from versions: none": ("The registry tells pip nothing of a package of the course.", CONNECT),
     "No matching distribution": (
         "A package has no version for this Python or this machine.",
         "Use Python 3.11 or 3.12, or conda: conda env create -f environment.yml",
@@ -186,6 +187,9 @@ def fetch_one(folder: Path, package: str) -> None:
 
 def _how_far(seen: list[str]) -> str:
     """Such as `Downloading pyspark-4.2.0.tar.gz (455.4 MB); 41 packages, 120 MB so far`."""
+    if "Installing collected packages: " in seen[-1]:
+        there = sum(1 for _ in VENV.glob("lib/python*/site-packages/*.dist-info"))
+        return f"installing: {there} of {seen[-1].count(',') + 1} packages are there"
     size = 0
     for folder, _, files in os.walk(FETCHED):
         if "pip-unpack" in folder:

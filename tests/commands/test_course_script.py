@@ -241,7 +241,7 @@ def test_an_installation_off_a_terminal_says_how_far_it_is(clone):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         environment = {**without_house(os.environ), "PIP_INDEX_URL": address}
-        environment |= {"PIP_DEFAULT_TIMEOUT": "15", "PIP_RETRIES": "0"}
+        environment |= {"PIP_DEFAULT_TIMEOUT": "8", "PIP_RETRIES": "1"}
 
         said = run(clone / "course", "setup", env=environment)
 
