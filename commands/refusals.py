@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from kafkalab import places
 from kafkalab.errors import CourseError
+from kafkalab.machine import room
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-# Less than this is no room: what failed to be written may have been larger than a block.
-NO_ROOM = 1_000_000
 
 
 def explain(error: OSError) -> CourseError | None:
@@ -57,7 +55,7 @@ def _of_place(path: Path) -> tuple[str, str]:
 def _without_room() -> Iterator[Path]:
     """The folders of the course whose disk is full; the system does not always name a file."""
     for folder in (Path(tempfile.gettempdir()), _cache(), places.repository()):
-        if folder and shutil.disk_usage(folder).free < NO_ROOM:
+        if folder and room.is_full(folder):
             yield folder
 
 

@@ -45,6 +45,19 @@ def test_a_full_disk_is_named(tmp_path):
     assert "KAFKALAB_CACHE" in said.stderr.splitlines()[-1]
 
 
+@pytest.mark.cluster
+def test_a_cluster_on_a_full_disk_says_so(tmp_path):
+    command = [*tiny(tmp_path, "60k"), sys.executable, "-P", "-m", "commands.app", "up", "single"]
+    environment = os.environ | {"KAFKALAB_STATE": str(tmp_path)}
+
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    assert said.returncode == 1
+    assert "broker ended while it started: the disk is full." in said.stderr
+    assert str(tmp_path) in said.stderr
+    assert "KAFKALAB_STATE" in said.stderr
+
+
 def test_a_full_disk_without_a_name_is_looked_for(monkeypatch, tmp_path):
     free = shutil.disk_usage(tmp_path)._replace(free=0)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: free)
