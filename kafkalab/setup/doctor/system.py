@@ -17,7 +17,7 @@ from kafkalab.setup.doctor.diagnosis import Diagnosis
 OLDEST_PYTHON = (3, 11)
 # Kept in step with the table "What it needs" of README.md.
 TRIED = "Debian 12 on x86-64"
-UNTRIED = "Windows through WSL 2; macOS, on Intel and on Apple processors; other Linux"
+UNTRIED = "Windows through WSL 2; macOS, on Intel and on Apple processors; other Linux, also on ARM"
 
 
 def python() -> Diagnosis:

@@ -155,3 +155,11 @@ def test_a_name_service_that_does_not_answer_is_a_note(tmp_path):
 
     assert found["level"] == "note"
     assert "no answer within" in found["seen"]
+
+
+def test_the_readme_names_the_same_systems_as_tried_and_untried():
+    text = (system.repository() / "README.md").read_text("utf-8")
+
+    assert f"The course was tried on {system.TRIED}" in text
+    for named in system.UNTRIED.split("; "):
+        assert f"- {named}\n" in text
