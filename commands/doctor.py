@@ -38,13 +38,13 @@ def doctor(
             if not json:
                 _tell(finding)
     if json:
-        Console(highlight=False, soft_wrap=True).print(as_json(findings), markup=False)
+        Console(highlight=False, soft_wrap=True, emoji=False).print(as_json(findings), markup=False)
     if any(finding.level == "bad" for finding in findings):
         raise typer.Exit(1)
 
 
 def _tell(finding: Diagnosis) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, emoji=False)
     console.print(f"{MARKS[finding.level]} [bold]{finding.subject}[/]", end="  ")
     console.print(finding.seen, markup=False)
     for line in filter(None, (finding.why, finding.mend)):
@@ -54,7 +54,7 @@ def _tell(finding: Diagnosis) -> None:
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], object]]:
     """What tells the person who waits what is tried: a line that moves, or one for each attempt."""
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, emoji=False)
     if not console.is_terminal:
         yield lambda text: console.print(f"{text} …", markup=False, soft_wrap=True)
         return

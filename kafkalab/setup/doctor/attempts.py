@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from kafkalab.errors import CourseError
 from kafkalab.java import aot
+from kafkalab.machine import loopback
 from kafkalab.setup.doctor import packages
-from kafkalab.setup.doctor.diagnosis import Diagnosis
+from kafkalab.setup.doctor.diagnosis import AGAIN, Diagnosis
 from kafkalab.setup.doctor.variables import variables
 from kafkalab.spark.loan import POOL
 
@@ -47,6 +48,8 @@ def make(attempt: Attempt) -> Diagnosis:
             "They are fetched on first use.",
             "./course setup, then again: ./course doctor",
         )
+    if loopback.refusal():
+        return Diagnosis(attempt.name, "bad", f"not tried: nothing is reached at {loopback.HERE}")
     found = _made(attempt)
     foreign = variables()
     if found.level == "bad" and foreign.level == "note":
@@ -94,7 +97,7 @@ def _made(attempt: Attempt) -> Diagnosis:
             "bad",
             f"failed, with code {trial.returncode}",
             f"Its last words: {words}" if words else "It wrote nothing.",
-            "Install the course's packages again: ./course setup",
+            AGAIN,
         )
 
 

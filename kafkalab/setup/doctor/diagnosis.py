@@ -9,6 +9,9 @@ from typing import Literal
 
 from kafkalab.errors import CourseError
 
+# What mends a failure that nobody foresaw.
+AGAIN = "Mend what is bad above. Is nothing? Install the course's packages again: ./course setup"
+
 Level = Literal["good", "note", "bad", "untried"]
 
 

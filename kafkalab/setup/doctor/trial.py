@@ -16,7 +16,7 @@ from dataclasses import asdict
 
 from kafkalab.errors import CourseError
 from kafkalab.setup.doctor import jupyterlab, lifeline
-from kafkalab.setup.doctor.diagnosis import Diagnosis
+from kafkalab.setup.doctor.diagnosis import AGAIN, Diagnosis
 
 TOPIC = "doctor"
 RECORD = b"one record"
@@ -77,6 +77,17 @@ def outcome(name: str) -> Diagnosis:
         return Diagnosis(name, "good", TRIALS[name]())
     except CourseError as error:
         return Diagnosis(name, "bad", error.what, error.why, error.mend)
+    except Exception as error:
+        return Diagnosis(
+            name, "bad", f"failed with {type(error).__name__}", root(str(error)), AGAIN
+        )
+
+
+def root(text: str) -> str:
+    """The line that tells most: Java names the cause of a cause last, and shows a page of calls."""
+    lines = text.strip().splitlines() or ["It says nothing."]
+    causes = [line.strip() for line in lines if line.strip().startswith("Caused by: ")]
+    return (causes or lines)[-1 if causes else 0][:400]
 
 
 if __name__ == "__main__":

@@ -10,9 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kafkalab.setup.doctor import attempts
+from commands import app
+from kafkalab.setup.doctor import attempts, examination, trial
 from kafkalab.setup.doctor.attempts import ATTEMPTS, Attempt
+from kafkalab.setup.doctor.diagnosis import Diagnosis
 from kafkalab.wait import wait_until
+from tests.isolation import without_network
 
 JUPYTERLAB = next(attempt for attempt in ATTEMPTS if attempt.name == "jupyterlab")
 BROKER = next(attempt for attempt in ATTEMPTS if attempt.name == "broker")
@@ -76,6 +79,38 @@ def test_an_attempt_that_fails_says_why_and_names_what_may_be_the_cause(mark, mo
     assert (found.subject, found.level) == ("broker", "bad")
     assert "/nowhere" in found.seen
     assert found.mend.startswith("In the shell that starts the course: unset JAVA_TOOL_OPTIONS.")
+
+
+def test_of_a_failure_in_java_the_cause_is_told():
+    page = (
+        "An error occurred.\n: Exception: first\n\tat a.b\nCaused by: Cause: second\n\t... 9 more\n"
+    )
+
+    assert trial.root(page) == "Caused by: Cause: second"
+    assert trial.root("one line\nanother") == "one line"
+
+
+@pytest.mark.slow
+def test_without_loopback_nothing_is_tried():
+    code = (
+        "from kafkalab.setup.doctor import attempts;"
+        "print(*[attempts.make(attempt).seen for attempt in attempts.ATTEMPTS], sep='\\n')"
+    )
+    command = [*without_network(), sys.executable, "-P", "-c", code]
+
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+
+    assert said.splitlines() == ["not tried: nothing is reached at 127.0.0.1"] * len(ATTEMPTS)
+
+
+def test_the_command_prints_what_it_found_letter_by_letter(monkeypatch, capsys):
+    """Such as a line for /etc/passwd, in which some would see a picture."""
+    found = Diagnosis("user", "note", "learner:x:1000", "", "[bold]")
+    monkeypatch.setattr(examination, "examine", lambda announce: [found])
+
+    assert app.main(["doctor"]) == 0
+
+    assert "learner:x:1000" in capsys.readouterr().out
 
 
 def test_without_java_packages_nothing_is_fetched_only_to_try(mark, monkeypatch, tmp_path):
