@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from kafkalab import Cluster, WaitTimeout
 from kafkalab.machine import loopback
 from tests.isolation import with_loopback_alone, without_network
 
@@ -37,3 +38,11 @@ def test_loopback_is_enough():
     command = [*with_loopback_alone(), sys.executable, "-P", "-c", code]
 
     assert subprocess.run(command, timeout=40).returncode == 0
+
+
+@pytest.mark.cluster
+def test_a_start_that_takes_too_long_tells_the_whole_time_that_it_had():
+    with pytest.raises(WaitTimeout, match=r"^Waited 0\.2 s for the brokers 0 to start\.") as late:
+        Cluster.start("single", engine="process", timeout=0.2)
+
+    assert "./course doctor" in late.value.mend
