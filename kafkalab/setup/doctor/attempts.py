@@ -22,7 +22,7 @@ GRACE = 15  # seconds in which what an attempt started is ended
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TimedAttempt:
     """`doing` says it to the person who waits, at most so many seconds."""
 
     name: str
@@ -32,13 +32,13 @@ class Attempt:
 
 
 ATTEMPTS = [
-    Attempt("broker", "Starting a broker, sending a record, reading it", 120, needs_java=True),
-    Attempt("spark", "Starting Spark, asking it for an answer", 150, needs_java=True),
-    Attempt("jupyterlab", "Starting JupyterLab, opening a page of it", 90, needs_java=False),
+    TimedAttempt("broker", "Starting a broker, sending a record, reading it", 120, needs_java=True),
+    TimedAttempt("spark", "Starting Spark, asking it for an answer", 150, needs_java=True),
+    TimedAttempt("jupyterlab", "Starting JupyterLab, opening a page of it", 90, needs_java=False),
 ]
 
 
-def make(attempt: Attempt) -> Diagnosis:
+def make(attempt: TimedAttempt) -> Diagnosis:
     """Make the attempt within its time; all that it started is ended when this returns."""
     if attempt.needs_java and not _java_is_there():
         return Diagnosis(
@@ -58,7 +58,7 @@ def make(attempt: Attempt) -> Diagnosis:
     return found
 
 
-def _made(attempt: Attempt) -> Diagnosis:
+def _made(attempt: TimedAttempt) -> Diagnosis:
     theirs, lifeline = os.pipe()
     try:
         with subprocess.Popen(

@@ -12,7 +12,7 @@ import pytest
 
 from commands import app
 from kafkalab.setup.doctor import attempts, examination, trial
-from kafkalab.setup.doctor.attempts import ATTEMPTS, Attempt
+from kafkalab.setup.doctor.attempts import ATTEMPTS, TimedAttempt
 from kafkalab.setup.doctor.diagnosis import Diagnosis
 from kafkalab.wait import wait_until
 from tests.isolation import without_network
@@ -74,7 +74,7 @@ def test_an_attempt_that_fails_says_why_and_names_what_may_be_the_cause(mark, mo
     monkeypatch.setenv("KAFKALAB_JAVA_HOME", "/nowhere")
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc")
 
-    found = attempts.make(Attempt("broker", BROKER.doing, 60, needs_java=False))
+    found = attempts.make(TimedAttempt("broker", BROKER.doing, 60, needs_java=False))
 
     assert (found.subject, found.level) == ("broker", "bad")
     assert "/nowhere" in found.seen
@@ -128,7 +128,7 @@ def test_without_java_packages_nothing_is_fetched_only_to_try(mark, monkeypatch,
 
 @pytest.mark.slow
 def test_an_attempt_has_a_time_limit_and_is_ended_at_it(mark):
-    found = attempts.make(Attempt("jupyterlab", JUPYTERLAB.doing, 1, needs_java=False))
+    found = attempts.make(TimedAttempt("jupyterlab", JUPYTERLAB.doing, 1, needs_java=False))
 
     assert (found.level, found.seen) == ("bad", "not done after 1 s")
     all_gone(mark)
