@@ -18,6 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HERE))
 
+from commands.pip_words import CONNECT, understood  # noqa: E402
 from kafkalab.progress import told  # noqa: E402
 
 VENV = HERE / ".venv"
@@ -25,46 +26,9 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"
 UNFINISHED = VENV / "installing"
 LOG = HERE / ".venv.log"
+FETCH_TIMEOUT = 90  # seconds for one small package
 # Where pip keeps what it has fetched until all of it is there: its size tells how far pip is.
 FETCHED = VENV / "fetched"
-FETCH_TIMEOUT = 90
-NO_NETWORK = "No network: the registry of Python packages cannot be reached."
-CONNECT = (
-    "Connect to the internet and call ./course again. Behind a proxy: "
-    "export HTTPS_PROXY=http://HOST:PORT first."
-)
-SIGNS = {
-    "No space left": (
-        "The disk is full.",
-        "Make room (the packages take 1.5 GB), then call ./course again.",
-    ),
-    "externally-managed": (
-        "This Python refuses to install packages.",
-        "Use another Python, or conda: conda env create -f environment.yml",
-    ),
-    "Missing dependencies for SOCKS": (
-        "A variable names a SOCKS proxy, which pip cannot use.",
-        "Call ./course without it: env -u ALL_PROXY -u all_proxy ./course setup",
-    ),
-    "Please check proxy URL": (
-        "A variable names a proxy in a form that pip cannot use.",
-        "Write it as http://HOST:PORT, in HTTPS_PROXY and ALL_PROXY, then call ./course again.",
-    ),
-    "NewConnectionError": (NO_NETWORK, CONNECT),
-    "Temporary failure in name resolution": (NO_NETWORK, CONNECT),
-    "Network is unreachable": (NO_NETWORK, CONNECT),
-    "ProxyError": ("The proxy does not let pip through to the package registry.", CONNECT),
-    "Read timed out": ("The package registry did not answer in time.", ""),
-    "CERTIFICATE_VERIFY_FAILED": (
-        "The package registry's certificate is not trusted here.",
-        "Let PIP_CERT name a file with the authority of your network, then call ./course again.",
-    ),
-    "from versions: none": ("The registry tells pip nothing of a package of the course.", CONNECT),
-    "No matching distribution": (
-        "A package has no version for this Python or this machine.",
-        "Use Python 3.11 or 3.12, or conda: conda env create -f environment.yml",
-    ),
-}
 
 
 class Failed(Exception):
@@ -124,11 +88,6 @@ def environment(folder: Path) -> None:
             )
         what, mend = understood(said) or (f"{folder} cannot be made.", "Mend that, then ./course.")
         raise Failed(what, said[-500:], mend)
-
-
-def understood(said: str) -> tuple[str, str] | None:
-    """What happened and what mends it, where what pip or Python said has a known sign."""
-    return next((known for sign, known in SIGNS.items() if sign in said), None)
 
 
 def _runs() -> bool:
@@ -230,6 +189,11 @@ if __name__ == "__main__":
         main(sys.argv[1])
     except Failed as failed:
         sys.exit("\n".join(part for part in failed.args if part))
+    except OSError as error:
+        what, mend = understood(str(error)) or ("The course cannot be installed.", "")
+        sys.exit(
+            "\n".join([what, f"The system says: {error}", mend or "Mend that, then ./course."])
+        )
     except KeyboardInterrupt:
         _say("\nInterrupted. The next call starts the installation anew.")
         sys.exit(130)

@@ -9,7 +9,8 @@ import pytest
 
 from kafkalab import places
 from kafkalab.engine import compose
-from kafkalab.setup.doctor import clusters, optional, packages, system
+from kafkalab.machine import limits
+from kafkalab.setup.doctor import clusters, memory, optional, packages, system
 from kafkalab.setup.doctor.diagnosis import ask
 
 
@@ -105,3 +106,13 @@ def test_a_docker_engine_that_does_not_answer_is_a_note(monkeypatch, tmp_path):
     finding = optional.docker()
     assert finding.level == "note"
     assert "Cannot connect" in finding.why
+
+
+def test_a_container_with_too_little_memory_is_told_apart_from_the_machine(monkeypatch):
+    monkeypatch.setattr(limits, "of_group", lambda: limits.GIB // 2)
+
+    finding = memory.memory()
+
+    assert finding.level == "bad"
+    assert "0.5 GiB free in this container" in finding.seen
+    assert "docker run --memory" in finding.mend
