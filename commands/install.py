@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HERE))
 
 from commands.pip_words import CONNECT, understood  # noqa: E402
+from kafkalab.machine import room  # noqa: E402
 from kafkalab.progress import told  # noqa: E402
 
 VENV = HERE / ".venv"
@@ -80,7 +81,9 @@ def environment(folder: Path) -> None:
         ) from error
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
-        if "ensurepip" in said:
+        if room.is_full(folder.parent):
+            said = f"No space left on the disk of {folder.parent}. {said}"
+        elif "ensurepip is not available" in said or "No module named ensurepip" in said:
             raise Failed(
                 f"{sys.executable} lacks the module that makes environments.",
                 "Some systems pack it separately.",

@@ -19,7 +19,7 @@ import pytest
 from commands.verbs import VERBS
 from kafkalab.places import repository
 from kafkalab.wait import wait_until
-from tests.isolation import without_network
+from tests.isolation import tiny, without_network
 
 ECHO = """#!/bin/sh
 echo "arguments: $*"
@@ -232,6 +232,19 @@ def test_an_installation_without_network_says_so(clone):
     assert what == "No network: the registry of Python packages cannot be reached."
     assert str(clone / ".venv.log") in why
     assert mend.startswith("Connect to the internet")
+
+
+@pytest.mark.slow
+@pytest.mark.machine
+def test_an_installation_on_a_full_disk_says_so(clone, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    copied = f'cp -r "$0" "{disk}/course" && cd "{disk}/course" && exec ./course "$@"'
+
+    said = run(*tiny(disk, "8m"), "sh", "-c", copied, clone, "setup")
+
+    assert said.returncode == 1
+    assert said.stderr.splitlines()[-3] == "The disk is full."
 
 
 @pytest.mark.slow

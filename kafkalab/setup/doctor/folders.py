@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from kafkalab.machine.room import is_full
 from kafkalab.setup.doctor.diagnosis import Diagnosis
 from kafkalab.setup.doctor.system import repository
 
@@ -61,7 +62,9 @@ def course() -> Diagnosis:
         "bad",
         f"{folder} cannot be written: {why}",
         "Your copies of the lessons (work) and the pages of runs (build) lie in it.",
-        f"Copy the course to a folder of your own: cp -r {folder} ~/kafka-course",
+        "Make room on this disk."
+        if is_full(folder)
+        else f"Copy the course to a folder of your own: cp -r {folder} ~/kafka-course",
     )
 
 
