@@ -1,11 +1,10 @@
 """`./course VERB`: the table of verbs, and what becomes of a failure.
 
-A verb is a function of the same name in the module beside this one that the table names; its
+A verb is a function of the same name in the module that the table (verbs.py) names; its
 parameters are typer's, its docstring is its help. Only the module of the verb that was called is
 imported, so that the command line answers at once.
 """
 
-import errno
 import importlib
 import importlib.util
 import os
@@ -14,61 +13,20 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import typer
 
+from commands import refusals
+from commands.verbs import ABOUT, VERBS
 from kafkalab import environment, places
 from kafkalab.errors import CourseError
-
-LEARN, TEACH, WRITE, CARE = "Learn", "Teach", "Write lessons and labs", "Look after this machine"
-
-
-@dataclass(frozen=True)
-class Verb:
-    module: str
-    panel: str
-    help: str
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-# What the system says of a file in these cases needs no log to be understood.
-PLAIN = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
-# Arguments that are not ours go on to the program that the verb runs.
-PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
-
-# What stands behind the first word that is no option is for another program.
-REST_IS_PASSED_ON = {"allow_interspersed_args": False}
-
-VERBS = {
-    "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
-    "check": Verb("grading", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
-    "reset": Verb("reset", LEARN, "Give a lesson or a lab a fresh page; keep yours aside."),
-    "run": Verb("lessons", LEARN, "Run lessons without a browser; write HTML and a summary."),
-    "up": Verb("cluster", LEARN, "Start a cluster without a notebook."),
-    "down": Verb("cluster", LEARN, "Stop a cluster and forget its data."),
-    "status": Verb("cluster", LEARN, "Show the clusters that run."),
-    "logs": Verb("cluster", LEARN, "Show what a node of a cluster wrote."),
-    "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
-    "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
-    "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
-    "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
-    "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
-    "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
-    "bench": Verb(
-        "bench", WRITE, "Measure the ratios that the course promises.", REST_IS_PASSED_ON
-    ),
-    "setup": Verb("setup", CARE, "Fetch and prepare everything now, or from a bundle."),
-    "doctor": Verb("doctor", CARE, "Find out what is wrong here, and what mends it."),
-}
 
 
 def build(arguments: list[str]) -> typer.Typer:
     """The command line: the verb that `arguments` name is whole, the others are listed only."""
     app = typer.Typer(
-        help="A course on Apache Kafka in JupyterLab that proves what it says.",
+        help=ABOUT,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -111,8 +69,8 @@ def main(arguments: list[str]) -> int:
         print("\n".join(error.lines()), file=sys.stderr)
         return 1
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in PLAIN:
-            print(f"{error.filename or 'The system says'}: {error.strerror}.", file=sys.stderr)
+        if isinstance(error, OSError) and (refusal := refusals.explain(error)):
+            print("\n".join(refusal.lines()), file=sys.stderr)
             return 1
         print(
             f"The course failed in a way it did not foresee ({type(error).__name__}: "

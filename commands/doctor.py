@@ -1,14 +1,22 @@
 """`./course doctor`: what is wrong here, and what mends it."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from kafkalab.setup import doctor as examination
 from kafkalab.setup import listeners
+from kafkalab.setup.doctor import examination
+from kafkalab.setup.doctor.diagnosis import Diagnosis, as_json
 
-MARKS = {"good": "[green]ok  [/]", "note": "[yellow]note[/]", "bad": "[red]bad [/]"}
+MARKS = {
+    "good": "[green]ok  [/]",
+    "note": "[yellow]note[/]",
+    "bad": "[red]bad [/]",
+    "untried": "[dim]-   [/]",
+}
 
 
 def doctor(
@@ -18,20 +26,37 @@ def doctor(
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Look at everything the course needs; say what is wrong, why, and the command that mends it.
+    """Look at everything the course needs, then try it: a broker, Spark, JupyterLab.
 
-    Ends with 1 where something keeps lessons from running.
+    Says what is wrong, why, and the command that mends it. Takes half a minute; what it starts it
+    ends again. Ends with 1 where something keeps lessons from running.
     """
-    findings = []
-    console = Console(highlight=False, soft_wrap=True)
-    for finding in listeners.trace(address) if address else examination.examine():
-        findings.append(finding)
-        if not json:
-            console.print(f"{MARKS[finding.level]} [bold]{finding.subject}[/]", end="  ")
-            console.print(finding.seen, markup=False)
-            for line in filter(None, (finding.why, finding.mend)):
-                console.print(f"       {line}", markup=False)
+    findings: list[Diagnosis] = []
+    with _progress() as announce:
+        for finding in listeners.trace(address) if address else examination.examine(announce):
+            findings.append(finding)
+            if not json:
+                _tell(finding)
     if json:
-        console.print(examination.as_json(findings), markup=False)
+        Console(highlight=False, soft_wrap=True, emoji=False).print(as_json(findings), markup=False)
     if any(finding.level == "bad" for finding in findings):
         raise typer.Exit(1)
+
+
+def _tell(finding: Diagnosis) -> None:
+    console = Console(highlight=False, soft_wrap=True, emoji=False)
+    console.print(f"{MARKS[finding.level]} [bold]{finding.subject}[/]", end="  ")
+    console.print(finding.seen, markup=False)
+    for line in filter(None, (finding.why, finding.mend)):
+        console.print(f"       {line}", markup=False)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], object]]:
+    """What tells the person who waits what is tried: a line that moves, or one for each attempt."""
+    console = Console(stderr=True, highlight=False, emoji=False)
+    if not console.is_terminal:
+        yield lambda text: console.print(f"{text} …", markup=False, soft_wrap=True)
+        return
+    with console.status("Looking at this machine") as status:
+        yield status.update

@@ -1,12 +1,14 @@
 """Make .venv and install the course into it. Run by `course` with a bare Python.
 
-So it imports nothing of ours. An installation that was interrupted leaves its mark, and the next
-call makes .venv anew; pip's own cache makes that quick. A lock lets a second call wait for the
-first.
+So it imports nothing that has to be installed. An installation that was interrupted leaves its
+mark, and the next call makes .venv anew; pip's own cache makes that quick. A lock lets a second
+call wait for the first.
 """
 
 import contextlib
 import fcntl
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,32 +16,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(HERE))
+
+from commands.pip_words import CONNECT, understood  # noqa: E402
+from kafkalab.machine import room  # noqa: E402
+from kafkalab.progress import told  # noqa: E402
+
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"
 UNFINISHED = VENV / "installing"
 LOG = HERE / ".venv.log"
-SIGNS = {
-    "No space left": (
-        "The disk is full.",
-        "Make room (the packages take 1.5 GB), then call ./course again.",
-    ),
-    "externally-managed": (
-        "This Python refuses to install packages.",
-        "Use another Python, or conda: conda env create -f environment.yml",
-    ),
-    "NewConnectionError": ("The package registry cannot be reached.", ""),
-    "Temporary failure in name resolution": ("The package registry cannot be reached.", ""),
-    "Read timed out": ("The package registry did not answer in time.", ""),
-    "CERTIFICATE_VERIFY_FAILED": (
-        "The package registry's certificate is not trusted here.",
-        "Let PIP_CERT name a file with the authority of your network, then call ./course again.",
-    ),
-    "No matching distribution": (
-        "A package has no version for this Python or this machine.",
-        "Use Python 3.11 or 3.12, or conda: conda env create -f environment.yml",
-    ),
-}
+FETCH_TIMEOUT = 90  # seconds for one small package
+# Where pip keeps what it has fetched until all of it is there: its size tells how far pip is.
+FETCHED = VENV / "fetched"
 
 
 class Failed(Exception):
@@ -59,7 +49,7 @@ def main(stamp: str) -> None:
             _say("The list of packages changed; installing what is new.")
         else:
             _say("Installing the packages of the course (once; some 450 MB to fetch).")
-        _pip("install", "--editable", f"{HERE}[dev]")
+        _pip("install", "--progress-bar=off", "--editable", f"{HERE}[dev]")
         STAMP.write_text(stamp, "utf-8")
         UNFINISHED.unlink()
         LOG.unlink()
@@ -71,22 +61,36 @@ def _make() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
         VENV.mkdir(exist_ok=True)
         UNFINISHED.touch()
-        done = subprocess.run(
-            [sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True
-        )
     except OSError as error:
         raise Failed(
             f"{VENV} cannot be made.", f"The system says: {error}", "Call ./course again."
         ) from error
+    environment(VENV)
+
+
+def environment(folder: Path) -> None:
+    """Make a Python environment with pip alone in it; Failed where this Python cannot."""
+    try:
+        with told(lambda: f"making {folder}"):
+            done = subprocess.run(
+                [sys.executable, "-m", "venv", str(folder)], capture_output=True, text=True
+            )
+    except OSError as error:
+        raise Failed(
+            f"{folder} cannot be made.", f"The system says: {error}", "Call ./course again."
+        ) from error
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
-        if "ensurepip" in said:
+        if room.is_full(folder.parent):
+            said = f"No space left on the disk of {folder.parent}. {said}"
+        elif "ensurepip is not available" in said or "No module named ensurepip" in said:
             raise Failed(
                 f"{sys.executable} lacks the module that makes environments.",
                 "Some systems pack it separately.",
                 "On Debian and Ubuntu: sudo apt install python3-venv. Then call ./course again.",
             )
-        raise Failed(f"{VENV} cannot be made.", said[-500:], "Mend that and call ./course again.")
+        what, mend = understood(said) or (f"{folder} cannot be made.", "Mend that, then ./course.")
+        raise Failed(what, said[-500:], mend)
 
 
 def _runs() -> bool:
@@ -99,8 +103,12 @@ def _runs() -> bool:
 
 def _pip(*arguments: str) -> None:
     command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", *arguments]
+    shutil.rmtree(FETCHED, ignore_errors=True)
+    FETCHED.mkdir()
+    seen: list[str] = ["pip begins"]
     with (
         LOG.open("w", encoding="utf-8") as log,
+        told(lambda: _how_far(seen)),
         subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -108,28 +116,52 @@ def _pip(*arguments: str) -> None:
             stdin=subprocess.DEVNULL,
             encoding="utf-8",
             errors="replace",
+            env={**os.environ, "TMPDIR": str(FETCHED)},
         ) as pip,
     ):
         for line in pip.stdout or ():
             log.write(line)
-            _show(line)
-    _show("")
+            seen.append(line)
+    shutil.rmtree(FETCHED, ignore_errors=True)
     if pip.returncode:
-        text = LOG.read_text("utf-8")
-        what, mend = next((told for sign, told in SIGNS.items() if sign in text), ("", ""))
+        what, mend = understood("".join(seen)) or ("", "")
         raise Failed(
             what or "The packages of the course were not installed.",
-            f"What pip wrote is in {LOG}.",
-            mend or "Connect to the internet and call ./course again.",
+            f"Wanted were the Python packages of the course. What pip wrote is in {LOG}.",
+            mend or CONNECT,
         )
 
 
-def _show(line: str) -> None:
-    """The step that pip is at, on one line that is written over."""
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write("\r\x1b[K" + " ".join(line.split())[:width])
-        sys.stderr.flush()
+def fetch_one(folder: Path, package: str) -> None:
+    """Fetch one package with the environment in this folder; Failed where pip does not get it."""
+    command = [str(folder / "environment" / "bin" / "python"), "-m", "pip", "download"]
+    command += ["--disable-pip-version-check", "--no-cache-dir", "--no-deps", "--retries=1"]
+    command += ["--timeout=15", "--dest", str(folder), package]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_TIMEOUT)
+    except subprocess.TimeoutExpired as late:
+        raise Failed(f"pip fetched nothing within {FETCH_TIMEOUT} s.", "", CONNECT) from late
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()
+        what, mend = understood(said) or ("pip cannot fetch a package.", CONNECT)
+        raise Failed(what, f"Its last words: {said.splitlines()[-1]}" if said else "", mend)
+
+
+def _how_far(seen: list[str]) -> str:
+    """Such as `Downloading pyspark-4.2.0.tar.gz (455.4 MB); 41 packages, 120 MB so far`."""
+    if "Installing collected packages: " in seen[-1]:
+        there = sum(1 for _ in VENV.glob("lib/python*/site-packages/*.dist-info"))
+        return f"installing: {there} of {seen[-1].count(',') + 1} packages are there"
+    size = 0
+    for folder, _, files in os.walk(FETCHED):
+        if "pip-unpack" in folder:
+            for file in files:
+                with contextlib.suppress(OSError):  # it is moved at this moment
+                    size += (Path(folder) / file).stat().st_size
+    packages = sum(line.startswith("Collecting ") for line in list(seen))
+    # Where a package comes from is nobody's question, and long.
+    step = re.sub(r" from \S+", "", seen[-1]).strip()[:70]
+    return f"{step}; {packages} packages, {size / 1e6:.0f} MB so far"
 
 
 def _say(line: str) -> None:
@@ -160,6 +192,11 @@ if __name__ == "__main__":
         main(sys.argv[1])
     except Failed as failed:
         sys.exit("\n".join(part for part in failed.args if part))
+    except OSError as error:
+        what, mend = understood(str(error)) or ("The course cannot be installed.", "")
+        sys.exit(
+            "\n".join([what, f"The system says: {error}", mend or "Mend that, then ./course."])
+        )
     except KeyboardInterrupt:
         _say("\nInterrupted. The next call starts the installation anew.")
         sys.exit(130)

@@ -1,6 +1,7 @@
 """`./course setup`: everything that would otherwise be fetched or recorded on first use."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from kafkalab import places
 from kafkalab.java import aot, bundle, jars
 from kafkalab.java.runtime import java
+from kafkalab.progress import told
 
 
 def setup(
@@ -39,7 +41,7 @@ def setup(
         console.print(f"{bundle.write(export)} Java packages written to {export}")
     for name in aot.ARCHIVES:
         began = time.monotonic()
-        with console.status(f"Recording the quick start of {name} (about half a minute)"):
+        with told(partial(str, f"recording the quick start of {name} (about half a minute)")):
             archive = aot.record(name)
         took = time.monotonic() - began
         size = archive.stat().st_size / 1e6

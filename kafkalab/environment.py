@@ -135,8 +135,24 @@ def of_docker_engine() -> dict[str, str]:
 
 
 def clear() -> None:
-    """Take what is foreign out of the variables of this process."""
-    _keep_only(_without_foreign(os.environ))
+    """Take what is foreign out of the variables of this process; `taken_out` keeps it."""
+    kept = _without_foreign(os.environ)
+    taken_out.update({name: v for name, v in os.environ.items() if name not in kept})
+    _keep_only(kept)
+
+
+taken_out: dict[str, str] = {}
+"""What `clear` took out of the variables of this process, for who wants to tell of it."""
+
+
+def foreign(surroundings: Mapping[str, str]) -> dict[str, str]:
+    """Name of each variable that no child gets -> the program that it was meant for."""
+    return {
+        name: program
+        for name in surroundings
+        for program, patterns in _foreign().items()
+        if _among(name, patterns) and name not in HARMLESS_OF_PYTHON
+    }
 
 
 def clear_of_spark() -> None:
@@ -199,11 +215,18 @@ def _has_locale(name: str) -> bool:
 
 
 def _without_foreign(surroundings: Mapping[str, str]) -> dict[str, str]:
-    foreign = (*OF_JAVA, *OF_KAFKA, *_of_spark(), *OF_PYTHON, *OF_DOCKER, *OF_MATPLOTLIB)
+    left_out = foreign(surroundings)
+    return {name: value for name, value in surroundings.items() if name not in left_out}
+
+
+def _foreign() -> dict[str, tuple[str, ...]]:
     return {
-        name: value
-        for name, value in surroundings.items()
-        if not _among(name, foreign) or name in HARMLESS_OF_PYTHON
+        "Java": OF_JAVA,
+        "Kafka": OF_KAFKA,
+        "Spark": _of_spark(),
+        "Python": OF_PYTHON,
+        "Docker": OF_DOCKER,
+        "Matplotlib": OF_MATPLOTLIB,
     }
 
 

@@ -142,7 +142,7 @@ print(my_moves.against(len(moved)))
 right = sum(my_leaders.get(partition) == predicted[partition] for partition in moved)
 
 ax = diagrams.replicas({"before": before, "after": after})
-title = f"Without broker 0 {len(moved)} leaders moved, as the rule says; you had {right} right"
+title = f"{len(moved)} leaders moved without broker 0, as the rule says; you had {right} right"
 ax.set_title(title)
 charts.show(ax, f"{title}. Partitions {moved} went to the next broker of their lists.")
 

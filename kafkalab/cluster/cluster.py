@@ -194,10 +194,15 @@ class Cluster(Breakable):
             try:
                 self._wait_for_agreement(wanted, lambda alive: alive == wanted, min(left, 1))
                 break
-            except WaitTimeout:
+            except WaitTimeout as late:
                 launch.refuse_ended(self.engine, self.description)
                 if left <= 1:
-                    raise
+                    brokers = ", ".join(map(str, sorted(wanted)))
+                    raise WaitTimeout(
+                        f"Waited {timeout:g} s for the brokers {brokers} to start.",
+                        late.why,
+                        "Look for the cause: ./course doctor",
+                    ) from late
         wait_until(
             lambda: launch.all_started(self.engine, self.description),
             timeout=max(deadline - time.monotonic(), 5),

@@ -17,6 +17,7 @@ from kafkalab.engine.slot import Slot
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, routes
+from kafkalab.machine import limits, loopback, room
 
 # The last line of a node's start.
 STARTED = "Kafka Server started"
@@ -43,6 +44,7 @@ def start(
 ) -> Launched:
     """Take a slot and start every service; does not wait for Kafka."""
     name = engine.chosen(engine_name)
+    loopback.require()
     slot = Slot.take(compose.published(profile), engine.clean)
     guard = None
     try:
@@ -162,8 +164,17 @@ def why_ended(service: str, log: str) -> CourseError:
     reasons = [found for line in log.splitlines() if (found := EXCEPTION.search(line))]
     if any("Address already in use" in reason[2] for reason in reasons):
         return PortTaken(f"Another program took a port of {service} while it started.")
+    if room.is_full(places.state()):
+        return CourseError(
+            f"{service} ended while it started: the disk is full.",
+            f"The data of clusters lies in {places.state()}.",
+            "Make room, or let KAFKALAB_STATE name a folder on another disk. How full each is: "
+            "./course doctor",
+        )
     if reasons:
         why = f"{reasons[-1][1]}: {reasons[-1][2]}"
     else:
         why = log.strip().splitlines()[-1] if log.strip() else "It wrote nothing."
+        if limited := limits.too_few_addresses():
+            return CourseError(f"{service} ended while it started: {why}", *limited)
     return CourseError(f"{service} ended while it started.", why)

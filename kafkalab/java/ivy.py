@@ -121,7 +121,7 @@ def fetch(
                 process.terminate()
                 process.wait()
     if process.returncode != 0 or not found.exists():
-        raise _reason(log)
+        raise _reason(log, len(artifacts))
     return [Path(path) for path in found.read_text("utf-8").strip().split(os.pathsep)]
 
 
@@ -226,7 +226,7 @@ def _trust_store(work: Path) -> Path | None:
     return store
 
 
-def _reason(log: Path) -> CourseError:
+def _reason(log: Path, wanted: int) -> CourseError:
     text = log.read_text("utf-8", errors="replace")
     again = "Try again: ./course setup"
     if "No space left" in text or "quota exceeded" in text or "File too large" in text:
@@ -239,11 +239,15 @@ def _reason(log: Path) -> CourseError:
         )
     signs = ["UnknownHost", "ConnectException", "refused", "timed out", "Timeout", "NoRouteToHost"]
     signs += ["access error", "NoHttpResponse", "unreachable", "Connection reset", "EOFException"]
+    # Ivy's words for a name that nobody resolves.
+    signs += ["proxy server that is not well configured"]
     if any(sign in text for sign in signs):
         return NoNetwork(
-            "The registry of Java packages cannot be reached.",
-            f"The last words of the attempt are in {log}.",
-            "Connect to the internet and try again: ./course setup. In a room without a network "
-            "use a bundle made elsewhere: ./course setup --bundle FILE",
+            "No network: the registry of Java packages cannot be reached.",
+            f"{wanted} Java packages were to be fetched. The last words of the attempt are in "
+            f"{log}.",
+            "Connect to the internet and try again: ./course setup. Behind a proxy: "
+            "export HTTPS_PROXY=http://HOST:PORT first. In a room without a network use a bundle "
+            "made elsewhere: ./course setup --bundle FILE",
         )
     return CourseError("The Java packages were not fetched.", f"The attempt is in {log}.", again)

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeE
 from kafkalab import places
 from kafkalab.errors import CourseError
 from kafkalab.java import ivy
+from kafkalab.progress import told
 
 LOCK_FILE = Path(__file__).with_name("jars.json")
 STAMP = ".verified.json"
@@ -166,22 +167,20 @@ def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Pa
     total = sum(jar.size for jar in missing)
     if not _room(work, total):
         raise ivy.DiskFull.at(work.parent)
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(f"Fetching Java packages: {name}", total=total)
+    with _shown(f"Fetching Java packages: {name}", total) as seen:
         try:
             paths = ivy.fetch(
                 [jar.artifact for jar in missing],
                 work,
                 inherit=[lock],
-                seen=lambda size: progress.update(task, completed=min(size, total)),
+                seen=lambda size: seen(min(size, total)),
             )
         except CourseError as error:
             # Ivy's own words for a full disk do not get through: its log is on that disk.
             if not _room(work, total):
                 raise ivy.DiskFull.at(work.parent) from error
             raise
-        progress.update(task, completed=total)
+        seen(total)
     by_name = {path.name: path for path in paths}
     result = {}
     for jar in missing:
@@ -196,6 +195,28 @@ def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Pa
             )
         result[jar] = path
     return result
+
+
+@contextlib.contextmanager
+def _shown(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar, where one can be drawn over, and lines elsewhere; it wants to be told the bytes."""
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+    console, fetched = Console(stderr=True), [0]
+
+    def how_far() -> str:
+        return f"{what}, {fetched[0] / 1e6:.0f} of {total / 1e6:.0f} MB"
+
+    # Elsewhere the bar is drawn once, when all is over.
+    alive = console.is_terminal or console.is_jupyter
+    lines = contextlib.nullcontext() if alive else told(how_far)
+    with lines, Progress(*columns, console=console) as progress:
+        task = progress.add_task(what, total=total)
+
+        def seen(size: int) -> None:
+            fetched[0] = size
+            progress.update(task, completed=size)
+
+        yield seen
 
 
 def _room(work: Path, total: int) -> bool:

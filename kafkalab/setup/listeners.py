@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from kafkalab.cluster import wire
 from kafkalab.engine import slot
 from kafkalab.errors import CourseError
-from kafkalab.setup.doctor import Diagnosis
+from kafkalab.setup.doctor.diagnosis import Diagnosis
 
 
 def trace(address: str) -> Iterator[Diagnosis]:

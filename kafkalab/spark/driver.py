@@ -24,6 +24,7 @@ from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars, same
 from kafkalab.java.runtime import java, write_options
+from kafkalab.machine import limits, loopback
 from kafkalab.wait import wait_until
 
 MAIN = "org.apache.spark.deploy.SparkSubmit"
@@ -94,6 +95,7 @@ class Driver:
     def __init__(
         self, master: str, local: bool, surroundings: Mapping[str, str] | None = None
     ) -> None:
+        loopback.require()
         self.folder, self._life = folder_of_this_process()
         self.complaints = self.folder / "java.err"
         door = self.folder / "door"
@@ -156,11 +158,11 @@ class Driver:
         )
         if not self._door.exists():
             said = self.complaints.read_text("utf-8", "replace").strip()
-            raise CourseError(
-                f"Spark's Java process ended at its start, with code {self.process.returncode}.",
-                f"It says: {said[-600:]}" if said else "It says nothing.",
-                "Look for the cause: ./course doctor",
-            )
+            what = f"Spark's Java process ended at its start, with code {self.process.returncode}."
+            why = f"It says: {said[-600:]}" if said else "It says nothing."
+            if limited := limits.too_few_addresses():
+                raise CourseError(f"{what} {why}", *limited)
+            raise CourseError(what, why, "Look for the cause: ./course doctor")
         from pyspark.serializers import UTF8Deserializer, read_int
 
         with self._door.open("rb") as door:

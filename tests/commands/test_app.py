@@ -71,11 +71,14 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err.strip() == "Interrupted."
 
 
-def test_a_refusal_of_the_system_is_one_line(monkeypatch, capsys, tmp_path):
+def test_a_refusal_of_the_system_is_told_without_a_log(monkeypatch, capsys, tmp_path):
     fail_with(monkeypatch, PermissionError(13, "Permission denied", str(tmp_path / "x")))
 
     assert app.main(["test"]) == 1
-    assert capsys.readouterr().err == f"{tmp_path / 'x'}: Permission denied.\n"
+    what, why, mend = capsys.readouterr().err.splitlines()
+    assert what == f"{tmp_path / 'x'}: Permission denied."
+    assert why == f"{tmp_path} cannot be written by you."
+    assert mend == f"See whose it is: ls -ld {tmp_path}"
 
 
 def test_a_failure_that_nobody_foresaw_is_one_line_and_a_file(monkeypatch, capsys, tmp_path):

@@ -136,3 +136,14 @@ def test_the_generator_of_the_student_file_is_tested_on_the_template(template: C
     assert "zlib.crc32" in text
     assert "zlib.crc32" not in student
     assert 'NotImplementedError(\\"Task 2: choose a partition\\")' in student
+
+
+def test_two_numbers_never_stand_side_by_side(script: Script) -> None:
+    """Such as "without broker 0 4 leaders moved": a reader takes them for one."""
+    report(
+        [
+            script.problem(cell.line, f"{found[0]!r}", "put a word between the two numbers")
+            for cell in script.code()
+            for found in re.finditer(r"""\bf["'].*?\b\d+ (?=\{)""", cell.text)
+        ]
+    )

@@ -81,7 +81,7 @@ def test_what_runs_or_judges_grades_again(clone, changed):
     [
         "kafkalab/draw/charts/common.py",
         "kafkalab/lessons/single_broker.py",
-        "kafkalab/setup/doctor.py",
+        "kafkalab/setup/doctor/examination.py",
         "authoring/contents.py",
         "grading/keep/report.py",
         "grading/prove/verify.py",

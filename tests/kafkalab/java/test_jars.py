@@ -22,6 +22,7 @@ import pytest
 from kafkalab.errors import CourseError
 from kafkalab.java import ivy, jars
 from kafkalab.wait import wait_until
+from tests.isolation import without_network
 
 HOUSE = """<ivysettings>
   <settings defaultResolver="house"/>
@@ -250,3 +251,17 @@ def test_the_connector_is_the_one_for_the_installed_pyspark():
 
     assert versions == {pyspark.__version__}
     assert "_2.13-" in scala
+
+
+@pytest.mark.slow
+def test_on_a_machine_without_network_the_network_is_named(tmp_path):
+    command = [*without_network(), sys.executable, "-P", "-m", "commands.app", "setup"]
+    environment = os.environ | {"KAFKALAB_CACHE": str(tmp_path)}
+
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+    assert said.returncode == 1
+    what, why, mend = said.stderr.splitlines()[-3:]
+    assert what == "No network: the registry of Java packages cannot be reached."
+    assert f"{len(jars.locked('kafka'))} Java packages were to be fetched" in why
+    assert "./course setup --bundle FILE" in mend

@@ -1,18 +1,17 @@
-"""Each symptom is provoked, and the finding must name its cause."""
+"""Each symptom is provoked, and what was looked at must name its cause."""
 
 import json
 import os
 import socket
-import subprocess
 import sys
-import threading
-from pathlib import Path
 
 import pytest
 
-from kafkalab import Cluster, places
+from kafkalab import places
 from kafkalab.engine import compose
-from kafkalab.setup import doctor, listeners
+from kafkalab.machine import limits
+from kafkalab.setup.doctor import clusters, memory, optional, packages, system
+from kafkalab.setup.doctor.diagnosis import ask
 
 
 @pytest.fixture
@@ -32,28 +31,6 @@ def server():
         yield listener
 
 
-@pytest.fixture
-def closed():
-    """The address of a port that is taken, so that nobody listens there."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield address(taken)
-
-
-def answer(listener: socket.socket, data: bytes) -> None:
-    def serve() -> None:
-        connection, _ = listener.accept()
-        with connection:
-            connection.recv(100)
-            connection.sendall(data)
-
-    threading.Thread(target=serve, daemon=True).start()
-
-
-def address(listener: socket.socket) -> str:
-    return f"127.0.0.1:{listener.getsockname()[1]}"
-
-
 def test_a_kernel_of_another_python_is_named(tmp_path, monkeypatch):
     folder = tmp_path / "kernels" / "python3"
     folder.mkdir(parents=True)
@@ -61,14 +38,14 @@ def test_a_kernel_of_another_python_is_named(tmp_path, monkeypatch):
     (folder / "kernel.json").write_text(json.dumps(spec))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    finding = doctor.kernel()
+    finding = packages.kernel()
     assert finding.level == "bad"
     assert "/elsewhere/python" in finding.seen
     assert sys.executable in finding.why
 
 
 def test_the_kernel_of_this_environment_is_good():
-    assert doctor.kernel().level == "good"
+    assert packages.kernel().level == "good"
 
 
 def test_an_old_client_is_named_with_its_version(tmp_path, monkeypatch):
@@ -76,13 +53,13 @@ def test_an_old_client_is_named_with_its_version(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: kafka-python\nVersion: 2.0.2\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    finding = doctor.client()
+    finding = packages.client()
     assert (finding.level, finding.seen) == ("bad", "2.0.2")
     assert "./course setup" in finding.mend
 
 
 def test_java_packages_that_are_not_there_are_counted(folders):
-    finding = doctor.java_packages()
+    finding = packages.java_packages()
     assert finding.level == "note"
     assert "of kafka" in finding.seen
     assert "./course setup" in finding.mend
@@ -90,7 +67,7 @@ def test_java_packages_that_are_not_there_are_counted(folders):
 
 def test_a_wrong_java_home_is_a_finding_and_ends_nothing(monkeypatch):
     monkeypatch.setenv("KAFKALAB_JAVA_HOME", "/nowhere")
-    findings = list(doctor.examine([doctor.java_runtime, doctor.cores]))
+    findings = list(ask([packages.java_runtime, system.cores]))
     assert findings[0].level == "bad"
     assert "/nowhere" in findings[0].seen
     assert len(findings) == 2
@@ -99,7 +76,7 @@ def test_a_wrong_java_home_is_a_finding_and_ends_nothing(monkeypatch):
 def test_the_holder_of_a_port_is_named(monkeypatch, server):
     port = server.getsockname()[1]
     monkeypatch.setattr(compose, "published", lambda profile: {"BROKER_PORT": port})
-    finding = doctor.ports()
+    finding = clusters.ports()
     assert finding.level == "note"
     assert str(port) in finding.seen
     assert str(os.getpid()) in finding.seen
@@ -107,7 +84,7 @@ def test_the_holder_of_a_port_is_named(monkeypatch, server):
 
 def test_what_a_dead_owner_left_is_named(folders):
     (places.state() / "slot-7").mkdir()
-    finding = doctor.clusters()
+    finding = clusters.clusters()
     assert finding.level == "note"
     assert "slot 7" in finding.seen
     assert "down --all" in finding.mend
@@ -115,7 +92,7 @@ def test_what_a_dead_owner_left_is_named(folders):
 
 def test_without_docker_nothing_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = doctor.docker()
+    finding = optional.docker()
     assert finding.level == "good"
     assert "not installed" in finding.seen
 
@@ -126,41 +103,16 @@ def test_a_docker_engine_that_does_not_answer_is_a_note(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    finding = doctor.docker()
+    finding = optional.docker()
     assert finding.level == "note"
     assert "Cannot connect" in finding.why
 
 
-def test_a_closed_port_ends_the_trace_at_the_connection(closed):
-    findings = list(listeners.trace(closed))
-    assert [finding.level for finding in findings] == ["bad"]
-    assert "the connection failed" in findings[0].seen
+def test_a_container_with_too_little_memory_is_told_apart_from_the_machine(monkeypatch):
+    monkeypatch.setattr(limits, "of_group", lambda: limits.GIB // 2)
 
+    finding = memory.memory()
 
-def test_a_port_that_is_no_broker_ends_the_trace_at_the_protocol(server):
-    answer(server, b"HTTP/1.1 400 Bad Request\r\n\r\n")
-    findings = list(listeners.trace(address(server)))
-    assert [finding.level for finding in findings] == ["bad"]
-    assert "does not answer as a Kafka broker" in findings[0].seen
-
-
-def test_the_command_tells_and_ends_with_1(closed):
-    command = [sys.executable, "-m", "commands.app", "doctor", "--address", closed, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=Path.cwd())
-    assert done.returncode == 1
-    (finding,) = json.loads(done.stdout)
-    assert finding["level"] == "bad"
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.cluster
-def test_an_advertised_address_that_fails_is_told_apart_from_bootstrap():
-    settings = {"broker.session.timeout.ms": "9000"}  # the dead broker stays in the metadata
-    with Cluster.start("replicated", settings=settings) as cluster:
-        assert [f.level for f in listeners.trace(cluster.addresses[0])] == ["good"] * 4
-        cluster.kill(2)
-        findings = {f.subject: f for f in listeners.trace(cluster.addresses[0])}
-        broken = findings[f"broker 2 at {cluster.addresses[2]}"]
-        assert broken.level == "bad"
-        assert "Bootstrap worked" in broken.why
-        assert findings[f"bootstrap {cluster.addresses[0]}"].level == "good"
+    assert finding.level == "bad"
+    assert "0.5 GiB free in this container" in finding.seen
+    assert "docker run --memory" in finding.mend

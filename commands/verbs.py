@@ -1,0 +1,47 @@
+"""The verbs of `./course`, by name: where each is found and what it is for.
+
+Standard library alone: the list is told before anything is installed.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ABOUT = "A course on Apache Kafka in JupyterLab that proves what it says."
+LEARN, TEACH, WRITE, CARE = "Learn", "Teach", "Write lessons and labs", "Look after this machine"
+
+
+@dataclass(frozen=True)
+class Verb:
+    module: str
+    panel: str
+    help: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+# Arguments that are not ours go on to the program that the verb runs.
+PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+# What stands behind the first word that is no option is for another program.
+REST_IS_PASSED_ON = {"allow_interspersed_args": False}
+
+VERBS = {
+    "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
+    "check": Verb("grading", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
+    "reset": Verb("reset", LEARN, "Give a lesson or a lab a fresh page; keep yours aside."),
+    "run": Verb("lessons", LEARN, "Run lessons without a browser; write HTML and a summary."),
+    "up": Verb("cluster", LEARN, "Start a cluster without a notebook."),
+    "down": Verb("cluster", LEARN, "Stop a cluster and forget its data."),
+    "status": Verb("cluster", LEARN, "Show the clusters that run."),
+    "logs": Verb("cluster", LEARN, "Show what a node of a cluster wrote."),
+    "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
+    "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
+    "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
+    "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
+    "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),
+    "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
+    "bench": Verb(
+        "bench", WRITE, "Measure the ratios that the course promises.", REST_IS_PASSED_ON
+    ),
+    "setup": Verb("setup", CARE, "Fetch and prepare everything now, or from a bundle."),
+    "doctor": Verb("doctor", CARE, "Find out what is wrong here, and what mends it."),
+}
