@@ -365,3 +365,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()
