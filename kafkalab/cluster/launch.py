@@ -17,6 +17,7 @@ from kafkalab.engine.slot import Slot
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, routes
+from kafkalab.notebook import page
 
 # The last line of a node's start.
 STARTED = "Kafka Server started"
@@ -136,6 +137,7 @@ def describe(
             "engine": engine_name,
             "addresses": description.addresses,
             "owner": owner,
+            "by": page.owner() if owner is not None else "",
             "watcher": guard.pid,
             "since": time.time(),
             "ports": slot.ports,
