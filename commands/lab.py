@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from commands import told
+from commands import jupyterlab_server, told
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.places import repository
@@ -41,13 +41,9 @@ def lab(
         console.print(sentence, markup=False)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     check_kernel()
-    command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, port)]
-    if not browser:
-        command.append("--no-browser")
+    arguments = options(work, port)
     os.chdir(work)
-    sys.stderr.flush()
-    # Replaced, not started: Ctrl-C and a closed terminal reach JupyterLab itself.
-    os.execv(sys.executable, command)
+    jupyterlab_server.run(arguments, work, browser)
 
 
 def options(work: Path, port: int | None) -> list[str]:
