@@ -24,9 +24,12 @@ def show(cluster: Running, nodes: Sequence[Node], console: Console) -> None:
     """Print one cluster; a leftover, or one that is about to start, may have no nodes."""
     engine = f", engine {cluster.engine}" if cluster.engine else ""
     minutes = f", {(time.time() - cluster.since) / 60:.0f} minutes" if cluster.since else ""
-    console.print(
-        f"slot {cluster.slot}: {cluster.profile}{engine}, {cluster.holder}{minutes}", markup=False
-    )
+    what = f"slot {cluster.slot}: {cluster.profile}{engine}"
+    if cluster.by:  # names of notebooks are long
+        console.print(f"{what}{minutes}", markup=False)
+        console.print(f"  {cluster.holder}", markup=False)
+    else:
+        console.print(f"{what}, {cluster.holder}{minutes}", markup=False)
     widest = [max((len(part) for part in column), default=0) for column in zip(*nodes, strict=True)]
     for node in nodes:
         padded = (part.ljust(width) for part, width in zip(node, widest, strict=True))

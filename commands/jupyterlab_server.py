@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -35,9 +35,11 @@ def run(arguments: list[str], work: Path, browser: bool) -> None:
     folder.mkdir(exist_ok=True, mode=0o700)
     log = folder / f"{os.getpid()}.log"
     _forget_old_logs(folder)
-    with _screen_is_ours(log) as screen:
-        console = Console(file=screen, highlight=False, soft_wrap=True)
-        try:
+    others = sys.stderr
+    screen = _take_the_screen(log)
+    console = Console(file=screen, highlight=False, soft_wrap=True)
+    try:
+        with contextlib.redirect_stderr(others):
             # Only here: it takes a second, and what it says while it is imported is for the log.
             from jupyterlab.labapp import LabApp
 
@@ -45,35 +47,32 @@ def run(arguments: list[str], work: Path, browser: bool) -> None:
             server = LabApp.initialize_server(argv=[*arguments, "--no-browser"])
             ended = threading.Event()
             _end_on_signals(server, ended, screen.fileno())
-            threading.Thread(
-                target=_attend, args=(server, work, browser, ended, console, log), daemon=True
-            ).start()
+            attending = (server, work, browser, ended, console, log)
+            threading.Thread(target=_attend, args=attending, daemon=True).start()
             server.start()
-        except (Exception, SystemExit) as error:
-            if isinstance(error, SystemExit) and not error.code:
-                return
-            traceback.print_exc()
-            raise _not_started(error, log) from error
-    print("JupyterLab has ended, and all that its pages had started.", file=sys.stderr)
+    except (Exception, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:
+            return
+        traceback.print_exc(file=others)
+        others.flush()
+        raise _not_started(error, log) from error
+    _say(console, ["JupyterLab has ended, and all that its pages had started."])
 
 
-@contextlib.contextmanager
-def _screen_is_ours(log: Path) -> Iterator[TextIO]:
-    """The screen; meanwhile what this process and its kernels write to it goes to the log."""
+def _take_the_screen(log: Path) -> TextIO:
+    """The screen, for us alone: what else writes to it from now on is in the log.
+
+    That also holds for kernels, and for threads of JupyterLab that outlive it by a moment. What we
+    print as an error reaches the screen.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
-    kept = [os.dup(1), os.dup(2)]
-    with log.open("wb") as file, os.fdopen(os.dup(kept[1]), "w", encoding="utf-8") as screen:
+    screen = os.fdopen(os.dup(2), "w", encoding="utf-8", buffering=1)
+    with log.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-        try:
-            yield screen
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            for number, descriptor in enumerate(kept, start=1):
-                os.dup2(descriptor, number)
-                os.close(descriptor)
+    sys.stderr = screen
+    return screen
 
 
 def _end_on_signals(server: Any, ended: threading.Event, screen: int) -> None:

@@ -40,6 +40,9 @@ def lab(
     for sentence in told.sentences(copies.refresh(repository(), work), work):
         console.print(sentence, markup=False)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    # Its kernel is the installed one, and helps with cells that are run out of order.
+    paths = [str(SETTINGS), os.environ.get("JUPYTER_PATH")]
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
     check_kernel()
     arguments = options(work, port)
     os.chdir(work)

@@ -22,7 +22,7 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 @dataclass(frozen=True)
-class Page:
+class RunningPage:
     """A notebook with a kernel, as JupyterLab lists it. `tabs`: how many windows show it."""
 
     name: str
@@ -57,7 +57,7 @@ class News:
         return sentences
 
 
-def open_pages(work: Path) -> Iterator[Page]:
+def open_pages(work: Path) -> Iterator[RunningPage]:
     """The pages below this folder that have a kernel, of every JupyterLab that runs."""
     from jupyter_server.serverapp import list_running_servers
 
@@ -68,7 +68,8 @@ def open_pages(work: Path) -> Iterator[Page]:
         with contextlib.suppress(OSError, ValueError, KeyError):
             for session in _get(f"{server['url']}api/sessions", server["token"]):
                 kernel = session["kernel"]
-                yield Page(PurePosixPath(session["path"]).name, kernel["id"], kernel["connections"])
+                name = PurePosixPath(session["path"]).name
+                yield RunningPage(name, kernel["id"], kernel["connections"])
 
 
 def answers(url: str) -> bool:
@@ -86,7 +87,7 @@ def _get(url: str, token: str) -> list[dict]:
         return json.load(answer)
 
 
-def _of_page(page: Page) -> Iterator[str]:
+def _of_page(page: RunningPage) -> Iterator[str]:
     kernel = _kernel(page.kernel)
     own = [one for one in inventory.clusters() if kernel and one.owner == kernel.pid]
     clusters = [f"its cluster {one.profile} in slot {one.slot}" for one in own]

@@ -27,12 +27,17 @@ INNER = (*FUNCTIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Ge
 
 
 @dataclass(frozen=True)
-class Cell:
+class CodeCell:
     """A cell of code; `heading` is the last one above it."""
 
     number: str
     source: str
     heading: str
+
+
+def load_ipython_extension(_: InteractiveShell) -> None:
+    """Kernels of `./course lab` load it at their start: no cell has imported the course yet."""
+    watch()
 
 
 def watch() -> None:
@@ -42,20 +47,20 @@ def watch() -> None:
         shell.set_custom_exc((NameError,), _show)
 
 
-def cells_of(file: Path) -> list[Cell]:
+def cells_of(file: Path) -> list[CodeCell]:
     """The cells of code of a notebook, in order."""
     found, heading = [], ""
     for cell in json.loads(file.read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
-            found.append(Cell(cell.get("id", ""), source, heading))
+            found.append(CodeCell(cell.get("id", ""), source, heading))
         elif cell["cell_type"] == "markdown":
             headings = [line for line in source.splitlines() if line.startswith("#")]
             heading = headings[-1].strip("# ") if headings else heading
     return found
 
 
-def defining(name: str, cells: list[Cell], number: str, source: str) -> Cell | None:
+def defining(name: str, cells: list[CodeCell], number: str, source: str) -> CodeCell | None:
     """The last cell above the present one that gives this name a value.
 
     The present one is known by its number, or by its text where no number comes with it. One that
@@ -78,7 +83,7 @@ def names_of(source: str) -> set[str]:
         return set()
 
 
-def sentence(name: str, cell: Cell) -> str:
+def sentence(name: str, cell: CodeCell) -> str:
     """What a reader is told."""
     lines = [line.strip() for line in cell.source.splitlines()]
     first = next((line for line in lines if line and not line.startswith(("#", "%"))), "")

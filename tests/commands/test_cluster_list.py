@@ -58,8 +58,8 @@ def test_what_is_said_of_each():
     assert lines[1] == "  controller  running"
     assert lines[2] == "  broker-0    paused   127.0.0.1:19092"
     assert lines[14:16] == [
-        "slot 117: single, engine docker, by 06_idempotence_and_transactions.ipynb",
-        "(process 1234567), 180 minutes",
+        "slot 117: single, engine docker, 180 minutes",
+        "  by 06_idempotence_and_transactions.ipynb (process 1234567)",
     ]
     assert lines[16] == "  broker  running  b:1"
     assert lines[17] == "slot 3: single, engine process, by process 1234567"

@@ -1,14 +1,18 @@
 """A cell that is run before the one that it needs says which one that is."""
 
+import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from commands import lab
 from kafkalab.notebook import page
 from kafkalab.notebook.missing_names import cells_of, defining, names_of
 
@@ -87,6 +91,33 @@ def test_a_name_of_an_earlier_cell_is_followed_by_that_cell(said: dict[int, list
 
 def test_a_name_that_a_function_of_the_page_needs_counts_too(said: dict[int, list]) -> None:
     assert "rides comes from an earlier cell" in said[6][0].traceback[-1]
+
+
+def test_a_kernel_of_course_lab_helps_before_the_course_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_PATH", str(lab.SETTINGS))
+    lab.check_kernel()
+    notebook = new_notebook(cells=CELLS)
+    file = tmp_path / "00_start.ipynb"
+    nbformat.write(notebook, file)
+
+    client = NotebookClient(notebook, kernel_name="python3", allow_errors=True, timeout=60)
+    with client.setup_kernel(env={**os.environ, page.SESSION: str(file)}):
+        (error,) = client.execute_cell(notebook.cells[5], 5).outputs
+
+    assert "rides comes from an earlier cell" in error.traceback[-1]
+
+
+def test_the_kernel_of_course_lab_differs_from_the_installed_one_in_nothing_else() -> None:
+    ours = json.loads((lab.SETTINGS / "kernels" / "python3" / "kernel.json").read_text("utf-8"))
+    installed = KernelSpecManager(kernel_dirs=[f"{sys.prefix}/share/jupyter/kernels"])
+
+    assert ours["argv"].pop().endswith("=kafkalab.notebook.missing_names")
+    spec = installed.get_kernel_spec("python3").to_dict()
+    assert Path(spec["argv"].pop(0)).name.startswith("python")
+    assert ours["argv"].pop(0) == "python"
+    assert {name: spec[name] for name in ours} == ours
 
 
 @pytest.mark.parametrize(
