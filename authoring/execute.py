@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from authoring import notebooks, rules
 from authoring.percent import Script
+from kafkalab.notebook import page as page_of
 
 CELL_SECONDS = 120.0
 LESSON_SECONDS = 300.0
@@ -94,7 +95,8 @@ def run(
     # Sockets in a private folder instead of ports that every user of the machine can open. Without
     # a folder of its own, two runs would use the same files in the same place.
     with (
-        _marked(environment or {}) as mark,
+        # As JupyterLab tells a kernel which notebook it runs.
+        _marked({page_of.SESSION: str(executed.absolute()), **(environment or {})}) as mark,
         tempfile.TemporaryDirectory(prefix="kernel-") as sockets,
     ):
         try:

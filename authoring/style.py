@@ -113,6 +113,10 @@ def tear_down(script: Script) -> Iterator[Problem]:
             yield script.problem(last.line, "the lab shows no score", "call lab.score() at the end")
     elif "cluster.close()" not in last.text:
         yield script.problem(last.line, "the last cell stops nothing", "call cluster.close()")
+    elif "spark.stop()" not in last.text and any(
+        "spark_session()" in c.text for c in script.code()
+    ):
+        yield script.problem(last.line, "Spark keeps half a GB", "call spark.stop() at the end too")
 
 
 def lab_parts(script: Script) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ def down(
         if found:
             raise CourseError(
                 "No cluster was ended.",
-                "; ".join(f"slot {c.slot} belongs to process {c.owner}" for c in found),
+                "; ".join(f"slot {c.slot}: {c.profile}, {c.holder}" for c in found),
                 "End it there, or end it from here: ./course down --all",
             )
         print("No cluster is running.")
@@ -103,6 +103,7 @@ def _facts(cluster: Running) -> dict[str, object]:
         "address": cluster.address,
         "addresses": cluster.addresses,
         "owner": cluster.owner,
+        "by": cluster.by,
         "since": cluster.since,
         "record": str(cluster.record),
         "nodes": {node.name: node.state for node in _nodes(cluster)},

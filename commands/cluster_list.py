@@ -24,17 +24,14 @@ def show(cluster: Running, nodes: Sequence[Node], console: Console) -> None:
     """Print one cluster; a leftover, or one that is about to start, may have no nodes."""
     engine = f", engine {cluster.engine}" if cluster.engine else ""
     minutes = f", {(time.time() - cluster.since) / 60:.0f} minutes" if cluster.since else ""
-    console.print(
-        f"slot {cluster.slot}: {cluster.profile}{engine}, {_owner(cluster)}{minutes}", markup=False
-    )
+    what = f"slot {cluster.slot}: {cluster.profile}{engine}"
+    if cluster.by:  # names of notebooks are long
+        console.print(f"{what}{minutes}", markup=False)
+        console.print(f"  {cluster.holder}", markup=False)
+    else:
+        console.print(f"{what}, {cluster.holder}{minutes}", markup=False)
     widest = [max((len(part) for part in column), default=0) for column in zip(*nodes, strict=True)]
     for node in nodes:
         padded = (part.ljust(width) for part, width in zip(node, widest, strict=True))
         # What is too long even so goes on in the next line of the window.
         console.print(f"  {'  '.join(padded)}".rstrip(), markup=False, soft_wrap=True)
-
-
-def _owner(cluster: Running) -> str:
-    if not cluster.held:
-        return "a leftover that nobody holds"
-    return "by ./course up" if cluster.owner is None else f"by process {cluster.owner}"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from commands import told
+from commands import jupyterlab_server, told
 from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
@@ -40,15 +40,15 @@ def lab(
     work = repository() / "work"
     for sentence in told.sentences(copies.refresh(repository(), work), work):
         console.print(sentence, markup=False)
+    environment.clear_for_jupyterlab()
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    # Its kernel is the installed one, and helps with cells that are run out of order.
+    paths = [str(SETTINGS), os.environ.get("JUPYTER_PATH")]
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
     check_kernel()
-    command = [sys.executable, "-P", "-m", "jupyterlab", *options(work, port)]
-    if not browser:
-        command.append("--no-browser")
+    arguments = options(work, port)
     os.chdir(work)
-    sys.stderr.flush()
-    # Replaced, not started: Ctrl-C and a closed terminal reach JupyterLab itself.
-    os.execve(sys.executable, command, environment.for_jupyterlab())
+    jupyterlab_server.run(arguments, work, browser)
 
 
 def options(work: Path, port: int | None) -> list[str]:

@@ -22,6 +22,7 @@ Importing it also mends faults of kafka-python: `kafkalab.clients.MENDS` names t
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from kafkalab.clients import arriving
@@ -67,3 +68,5 @@ def __dir__() -> list[str]:
 
 
 arriving.when_imported()
+if "IPython" in sys.modules:  # else there are no cells
+    importlib.import_module("kafkalab.notebook.missing_names").watch()

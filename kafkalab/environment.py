@@ -141,6 +141,13 @@ def clear() -> None:
     _keep_only(kept)
 
 
+def clear_for_jupyterlab() -> None:
+    """The same for a process that becomes JupyterLab: see `for_jupyterlab`."""
+    kept = for_jupyterlab()
+    _keep_only(kept)
+    os.environ.update(kept)
+
+
 taken_out: dict[str, str] = {}
 """What `clear` took out of the variables of this process, for who wants to tell of it."""
 

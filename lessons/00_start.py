@@ -364,3 +364,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

@@ -534,3 +534,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

@@ -633,3 +633,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

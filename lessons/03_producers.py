@@ -839,3 +839,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

@@ -788,3 +788,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

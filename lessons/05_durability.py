@@ -700,3 +700,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

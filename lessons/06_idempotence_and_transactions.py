@@ -718,3 +718,4 @@ Markdown(f"""
 
 # %%
 cluster.close()
+spark.stop()

@@ -34,6 +34,7 @@ def mend(kafka: ModuleType) -> None:
             "Install the packages of the course: ./course setup",
         )
     importlib.import_module("kafkalab.clients.mends").apply()
+    importlib.import_module("kafkalab.clients.created").show_short()
     importlib.import_module("kafkalab.clients.opened").watch()
 
 

@@ -63,7 +63,8 @@ class Breakable(Waited):
 
     @property
     def address(self) -> str:
-        """What a client takes as `bootstrap_servers`."""
+        """What a client takes as `bootstrap_servers`; a CourseError once the cluster is closed."""
+        _ = self.engine  # a client would try in vain for seconds, and could not say why
         return ",".join(self.addresses.values())
 
     # --- Faults ---------------------------------------------------------------------------------

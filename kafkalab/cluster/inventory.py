@@ -18,7 +18,10 @@ from kafkalab.wait import wait_until
 
 @dataclass(frozen=True)
 class Running:
-    """What a slot's cluster.json says. `owner` is None for a cluster that `up` started."""
+    """What a slot's cluster.json says. `owner` is None for a cluster that `up` started.
+
+    `by` names the owner for a person: a notebook, or a program.
+    """
 
     slot: int
     profile: str
@@ -29,6 +32,7 @@ class Running:
     since: float
     folder: Path
     held: bool
+    by: str = ""
 
     @property
     def address(self) -> str:
@@ -39,6 +43,15 @@ class Running:
     def kept(self) -> bool:
         """Whether it was started to live without an owner."""
         return self.held and self.owner is None
+
+    @property
+    def holder(self) -> str:
+        """Who has it, in a person's words."""
+        if not self.held:
+            return "a leftover that nobody holds"
+        if self.owner is None:
+            return "by ./course up"
+        return f"by {self.by} (process {self.owner})" if self.by else f"by process {self.owner}"
 
     @property
     def record(self) -> Path:
@@ -108,4 +121,5 @@ def _running(facts: dict[str, Any]) -> Running:
         since=facts.get("since", 0.0),
         folder=Path(facts["folder"]),
         held=facts["held"],
+        by=facts.get("by", ""),
     )

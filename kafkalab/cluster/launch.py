@@ -18,6 +18,7 @@ from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, routes
 from kafkalab.machine import limits, loopback, room
+from kafkalab.notebook import page
 
 # The last line of a node's start.
 STARTED = "Kafka Server started"
@@ -138,6 +139,7 @@ def describe(
             "engine": engine_name,
             "addresses": description.addresses,
             "owner": owner,
+            "by": page.owner() if owner is not None else "",
             "watcher": guard.pid,
             "since": time.time(),
             "ports": slot.ports,

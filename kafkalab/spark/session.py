@@ -6,6 +6,8 @@
 Spark works inside one Java process on this machine. KAFKALAB_SPARK_MASTER (spark://host:port,
 local[4], …) names another place for the work; the same code then runs on a whole cluster.
 
+`spark.stop()` at the end of a page gives its memory back, half a GB: Java ends with the session.
+
 Its log (spark.log) and its temporary files lie in a folder of the session, which is deleted at the
 end; `spark.conf.get("spark.local.dir")` tells where.
 """
@@ -13,6 +15,7 @@ end; `spark.conf.get("spark.local.dir")` tells where.
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
 import os
 import socket
@@ -39,21 +42,23 @@ HERE = "127.0.0.1"
 _lock = threading.Lock()
 _driver: Driver | Loan | None = None
 _session: SparkSession | None = None
+_was_stopped = False
 
 
 def spark_session(name: str = "lesson") -> SparkSession:
     """The session of this process: the first call starts it, every other one returns it as it is.
 
-    After `spark.stop()` a call starts a fresh one.
+    After `spark.stop()` a call starts a fresh one, and says so.
     """
-    global _driver, _session
+    global _driver, _session, _was_stopped
     with _lock:
+        if _was_stopped:
+            print("Spark was stopped, and starts again.")
+            _was_stopped = False
         master = os.environ.get(SPARK_MASTER) or "local[2]"
         if _driver is None or not _driver.alive():
             _forget_session()
-            if _driver is None:
-                atexit.register(_end)
-            else:
+            if _driver is not None:
                 _driver.stop()
             _driver = take(master) or Driver(master, _is_local(master))
         if _session is None or _session.sparkContext._jsc is None:
@@ -85,7 +90,23 @@ def _begin(name: str, master: str, driver: Driver | Loan) -> SparkSession:
         session = builder.getOrCreate()
     # It would print a traceback when Java ends, which needs none.
     vars(session.sparkContext._accumulatorServer)["handle_error"] = lambda *_: None
+    # PySpark's own leaves Java behind, which keeps its memory to the end of the kernel.
+    vars(session)["stop"] = functools.partial(_stop, session)
     return session
+
+
+def _stop(session: SparkSession) -> None:
+    """What `spark.stop()` does: end the session, and the Java process that worked for it."""
+    global _driver, _was_stopped
+    with _lock:
+        if session is not _session or _driver is None:
+            return  # stopped before
+        if _driver.alive():
+            type(session).stop(session)
+        _forget_session()
+        _driver.stop()
+        _driver = None
+        _was_stopped = True
 
 
 def read_topic(
@@ -97,10 +118,12 @@ def read_topic(
     """Every record of a topic, from the earliest to the latest offset at the time of an action.
 
     `key` and `value` are bytes; `partition`, `offset` and `timestamp` are Kafka's. Nothing is
-    committed: to Kafka no group has read this.
+    committed: to Kafka no group has read this. Where `spark` was stopped, a fresh one reads.
     """
     address = cluster if isinstance(cluster, str) else cluster.address
     wire.answering(address)  # Spark would try for half a minute, and show a page of Java
+    if spark.sparkContext._jsc is None:
+        spark = spark_session()
     options = {
         "kafka.bootstrap.servers": address,
         "kafka.isolation.level": isolation,
@@ -187,6 +210,9 @@ def _forget_session() -> None:
         context._jsc = None  # gone with Java: there is nobody to stop it
         context.stop()
     _hang_up()
+    if SparkContext._gateway is not None:
+        # A Java of a pool takes an open connection for work that goes on.
+        SparkContext._gateway.close(keep_callback_server=True)
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     _session = None
@@ -200,6 +226,7 @@ def _hang_up() -> None:
         SparkContext._gateway._gateway_client.is_connected = False
 
 
+@atexit.register
 def _end() -> None:
     if _driver is None:
         return

@@ -33,6 +33,7 @@ def test_the_templates_follow_the_rules() -> None:
         ('\ncluster = Cluster.start("single")', "\n", "no set-up cell after the parameters"),
         ("# ## Your turn", "# ## Play", "the lesson does not end as the others do"),
         ("cluster.close()", "producer.close()", "the last cell stops nothing"),
+        ("spark.stop()", "spark", "Spark keeps half a GB"),
         ("cluster.close()", "KafkaConsumer()\ncluster.close()", "KafkaConsumer for any cluster"),
     ],
 )

@@ -1,6 +1,7 @@
 """up, down, status, logs, as typed."""
 
 import json
+import os
 
 import pytest
 import typer
@@ -48,7 +49,7 @@ def test_down_spares_a_cluster_that_somebody_uses() -> None:
         if [c.slot for c in inventory.clusters() if c.profile == "single"] == [slot]:
             refused = course("down", "single")
             assert isinstance(refused.exception, CourseError)
-            assert "belongs to process" in str(refused.exception)
+            assert f"(process {os.getpid()})" in str(refused.exception)
         assert cluster.state(0) == "running"
         assert course("down", "--slot", str(slot)).stdout == f"Ended single in slot {slot}.\n"
         assert cluster.state(0) == "absent"

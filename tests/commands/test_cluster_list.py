@@ -26,10 +26,12 @@ def brokers(count: int) -> list[Node]:
 def three() -> list[tuple[Running, list[Node]]]:
     """Made when they are asked for: one says for how long it has been running."""
     since = time.time() - 3 * 3600
-    busy = running(117, "single", engine="docker", owner=1234567)
+    page = "06_idempotence_and_transactions.ipynb"
+    busy = running(117, "single", engine="docker", owner=1234567, by=page, since=since)
     return [
         (running(0, "replicated", since=since), brokers(12)),
         (busy, [Node("broker", "running", "b:1")]),
+        (running(3, "single", owner=1234567), []),
         (running(2, "starting", engine="", held=False), []),
     ]
 
@@ -55,9 +57,13 @@ def test_what_is_said_of_each():
     assert lines[0] == "slot 0: replicated, engine process, by ./course up, 180 minutes"
     assert lines[1] == "  controller  running"
     assert lines[2] == "  broker-0    paused   127.0.0.1:19092"
-    assert lines[14] == "slot 117: single, engine docker, by process 1234567"
-    assert lines[15] == "  broker  running  b:1"
-    assert lines[16:] == ["slot 2: starting, a leftover that nobody holds"]
+    assert lines[14:16] == [
+        "slot 117: single, engine docker, 180 minutes",
+        "  by 06_idempotence_and_transactions.ipynb (process 1234567)",
+    ]
+    assert lines[16] == "  broker  running  b:1"
+    assert lines[17] == "slot 3: single, engine process, by process 1234567"
+    assert lines[18:] == ["slot 2: starting, a leftover that nobody holds"]
 
 
 def test_an_address_longer_than_the_window_stands_whole():

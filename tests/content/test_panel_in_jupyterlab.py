@@ -7,6 +7,10 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from commands import unattended
+from kafkalab.cluster import inventory
+from kafkalab.wait import wait_until
+
 pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.timeout(300)]
 
 CELLS = [
@@ -36,13 +40,14 @@ def notebook(work: Path) -> str:
     return "play.ipynb"
 
 
-def test_a_press_on_kill_moves_the_leader_while_a_cell_runs(reader, notebook):
+def test_a_press_on_kill_moves_the_leader_while_a_cell_runs(reader, notebook, work, monkeypatch):
     reader.run_all(notebook, "Play")
     page = reader.page
     cell = page.locator(".jp-Cell").nth(2)
     row = cell.get_by_role("row", name="rides")
     expect(row).to_be_visible(timeout=100_000)
     leader = row.get_by_role("cell").nth(2).inner_text()
+    (slot,) = (one.slot for one in inventory.clusters() if one.by == notebook)
     expect(cell).to_contain_text(f"broker {leader} running")
     page.get_by_role("button", name=f"kill {leader}", exact=True).click()
     expect(cell).to_contain_text(f"broker {leader} stopped", timeout=30_000)
@@ -54,3 +59,16 @@ def test_a_press_on_kill_moves_the_leader_while_a_cell_runs(reader, notebook):
     expect(cell).to_contain_text("This cluster is closed", timeout=10_000)
     expect(page.get_by_role("button", name=f"kill {leader}", exact=True)).to_be_disabled()
     assert not reader.complaints, reader.complaints
+
+    # Now its tab: while it is open there is nothing to tell, and then there is.
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(work.parent / "runtime"))
+    news = unattended.News(work)
+    assert not [line for line in news.look() if notebook in line]
+    page.close()
+    told = wait_until(
+        lambda: [line for line in news.look() if notebook in line] or None,
+        timeout=30,
+        what="the news of the closed tab",
+    )
+    assert "play.ipynb runs without an open tab" in told[0]
+    assert slot not in [one.slot for one in inventory.clusters() if one.by == notebook]

@@ -77,7 +77,8 @@ assert counts == [records, records], counts
 # Both have read the same number. The records stay until retention removes them.
 
 # %%
-found = read_topic(spark_session(), cluster, rides)
+spark = spark_session()
+found = read_topic(spark, cluster, rides)
 ax = charts.records_per_partition(found)
 charts.show(ax, f"{records} records in one partition, read {len(counts)} times")
 
@@ -120,3 +121,4 @@ assert type(refusal).__name__ == "MessageSizeTooLargeError", refusal
 
 # %%
 cluster.close()
+spark.stop()

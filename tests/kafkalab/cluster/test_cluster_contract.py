@@ -156,6 +156,8 @@ def test_running_the_cell_again_starts_a_fresh_cluster(engine: str) -> None:
         assert second.topics() == []
         with pytest.raises(CourseError, match="cluster is closed"):
             first.topics()
+        with pytest.raises(CourseError, match="Run the cell that starts it again"):
+            KafkaAdminClient(bootstrap_servers=first.address, **quick.admin)
     assert repr(second) == "single (closed)"
     second.close()
 

@@ -106,6 +106,25 @@ def test_one_after_the_other_has_the_same_java_and_a_session_of_its_own(pool, tm
         assert Path(second.facts[0], "spark.log").exists()
 
 
+STOP = """
+spark.stop()
+say()
+again = spark_session()
+assert again.range(5).count() == 5
+pid = again._jvm.java.lang.ProcessHandle.current().pid()
+say()
+"""
+
+
+def test_one_that_is_stopped_is_given_back_while_its_notebook_lives(tmp_path):
+    with SparkPool(at_most=1) as pool, notebook(pool, STOP, tmp_path) as stopped:
+        assert stopped.is_warm()
+        first = stopped.java
+        assert stopped.process.stdout.readline() == "Spark was stopped, and starts again.\n"
+        stopped.said()
+        assert stopped.java == first
+
+
 LITTER = """
 import threading
 from pyspark.sql.functions import col

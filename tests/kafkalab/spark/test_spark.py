@@ -149,13 +149,20 @@ def test_the_prepared_classes_are_used(session):
 
 
 @pytest.mark.spark
-def test_a_stopped_session_is_followed_by_a_fresh_one_in_the_same_java():
+def test_stop_gives_the_memory_of_java_back_and_a_fresh_one_says_that_it_starts(capfd):
     first = spark.spark_session()
-    java = spark._driver.process.pid
+    java = psutil.Process(spark._driver.process.pid)
+    assert java.memory_info().rss > 100e6
+    capfd.readouterr()
     first.stop()
+    first.stop()
+    assert is_gone(java.pid)
     second = spark.spark_session("second")
+    first.stop()  # a name from before does not end what is there now
+    assert second is not first
     assert second.range(3).count() == 3
-    assert (second is first, spark._driver.process.pid) == (False, java)
+    assert spark.spark_session() is second
+    assert capfd.readouterr() == ("Spark was stopped, and starts again.\n", "")
 
 
 @pytest.mark.spark
@@ -298,6 +305,8 @@ def test_aborted_records_are_left_out_on_demand_and_markers_do_not_delay(cluster
     assert spark.read_topic(session, cluster, "orders").count() == 2
     assert spark.read_topic(session, cluster, "orders", isolation="read_committed").count() == 1
     assert time.monotonic() - started < 60  # one that waits for what is no record waits 120 s
+    session.stop()
+    assert spark.read_topic(session, cluster, "orders").count() == 2
 
 
 @pytest.mark.spark
