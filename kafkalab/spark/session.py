@@ -143,8 +143,8 @@ def _settings(master: str, driver: Driver | Loan) -> dict[str, str]:
         "spark.master": master,
         "spark.driver.memory": MEMORY,
         "spark.local.dir": str(driver.folder),
-        # Not as a URI: Spark would take the escapes in it for letters of another folder's name.
-        "spark.sql.warehouse.dir": str(driver.folder / "warehouse"),
+        # No escapes: Spark would take them for letters of the name of another folder.
+        "spark.sql.warehouse.dir": f"file:{driver.folder / 'warehouse'}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
