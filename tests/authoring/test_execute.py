@@ -8,6 +8,8 @@ import pytest
 from authoring import execute, notebooks
 from authoring.execute import LessonRun
 
+pytestmark = pytest.mark.slow
+
 FRAME = """# %% [markdown]
 # # 00 Title
 #

@@ -37,6 +37,7 @@ def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
     assert "lab90_tiny" in said
 
 
+@pytest.mark.slow
 def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsys):
     class_folder, out = tmp_path / "class", tmp_path / "grades"
     class_folder.mkdir()
@@ -103,6 +104,7 @@ OLD_EVIDENCE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_class_of_an_older_layout_is_read_and_goes_on(solved, tmp_path, capsys):
     """Its folder has the name of the lab, its hand-ins name the script where it lay then."""
     out = tmp_path / "grades"

@@ -114,6 +114,7 @@ def test_build_writes_and_check_says_what_differs(course: Course) -> None:
     assert "Everything is built." in call("build").stdout
 
 
+@pytest.mark.slow
 def test_run_goes_on_after_a_failure_and_says_where(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +129,7 @@ def test_run_goes_on_after_a_failure_and_says_where(
     assert "failed 00_bad" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_page_is_run_as_it_was_built(long_one: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     call("build")
     built = json.loads((long_one.root / "notebooks" / "01_good.ipynb").read_text("utf-8"))["cells"]

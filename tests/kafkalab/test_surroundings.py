@@ -1,6 +1,7 @@
-"""A cluster, a tool and Spark work whatever is around them: one axis at a time, each in a process.
+"""A cluster, a tool and Spark work whatever is around them.
 
-One case of each axis is among the usual tests; the others are of a new machine.
+Everything odd at once is among the usual tests; each axis by itself, a process for each case, is of
+the tests for a new machine.
 """
 
 import shutil
@@ -50,13 +51,6 @@ print(json.dumps({{"words": words, "own": own, "lower": frame.select(F.lower("wo
                   "beside": [path.name for path in Path().iterdir()]}}))
 """
 
-machine = pytest.mark.machine
-
-
-def usual_and(first: object, *others: object) -> list[object]:
-    """The first case in the usual tests, the others on a new machine."""
-    return [first, *(pytest.param(other, marks=machine) for other in others)]
-
 
 def works(told: dict[str, object]) -> None:
     assert told["read"] == WORD
@@ -72,8 +66,41 @@ def analyses(told: dict[str, object]) -> None:
     assert told["beside"] == []
 
 
+OF_JAVA = (
+    "JAVA_TOOL_OPTIONS=-javaagent:/no/such/agent.jar",
+    "JDK_JAVA_OPTIONS=-XX:+UseParallelGC",
+    "_JAVA_OPTIONS=-Xmx2m",
+    "CLASSPATH=/nowhere",
+)
+OF_KAFKA = ("KAFKA_HEAP_OPTS=-Xmx2m", "KAFKA_OPTS=-Dno", "KAFKA_LOG4J_OPTS=-Dno")
+OF_SPARK = (
+    "SPARK_REMOTE=sc://127.0.0.1:1",
+    "SPARK_CONNECT_MODE_ENABLED=1",
+    "SPARK_API_MODE=connect",
+    "SPARK_HOME=/nowhere",
+    "SPARK_LOCAL_DIRS=/proc/nowhere",
+    "PYSPARK_PYTHON=/nowhere/python",
+    "PYSPARK_SUBMIT_ARGS=--master yarn pyspark-shell",
+    "HADOOP_CONF_DIR=/nowhere",
+)
+
+
+@pytest.mark.spark
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", usual_and(*LANGUAGES))
+@pytest.mark.parametrize(("program", "holds"), [(CLUSTER, works), (SPARK, analyses)])
+def test_all_works_where_everything_is_odd(program, holds, tmp_path):
+    odd = dict(setting.split("=", 1) for setting in (*OF_JAVA, *OF_KAFKA, *OF_SPARK))
+    odd |= {"TZ": "Asia/Kolkata", **language("tr_TR", tmp_path), "KAFKALAB_STATE": ""}
+    for name in ("HOME", "TMPDIR"):
+        odd[name] = str(tmp_path / f"hömé 中 😀 {name}")
+        Path(odd[name]).mkdir()
+
+    holds(run(program, tmp_path, **odd))
+
+
+@pytest.mark.cluster
+@pytest.mark.machine
+@pytest.mark.parametrize("name", LANGUAGES)
 def test_a_cluster_works_in_every_language(name, tmp_path):
     system = language(name, tmp_path)
     show = [java().executable, "-XshowSettings:properties", "-version"]
@@ -84,7 +111,8 @@ def test_a_cluster_works_in_every_language(name, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", usual_and("tr_TR", "az_AZ", "ar_SA", "th_TH"))
+@pytest.mark.machine
+@pytest.mark.parametrize("name", ["tr_TR", "az_AZ", "ar_SA", "th_TH"])
 def test_spark_works_in_every_language(name, tmp_path):
     analyses(run(SPARK, tmp_path, **language(name, tmp_path)))
 
@@ -96,7 +124,8 @@ ZONES = (
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("zone", usual_and(*ZONES))
+@pytest.mark.machine
+@pytest.mark.parametrize("zone", ZONES)
 def test_a_cluster_logs_in_utc_in_every_time_zone(zone, tmp_path):
     told = run(CLUSTER, tmp_path, TZ=zone)
 
@@ -106,7 +135,8 @@ def test_a_cluster_logs_in_utc_in_every_time_zone(zone, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("zone", [pytest.param(zone, marks=machine) for zone in ZONES[:2]])
+@pytest.mark.machine
+@pytest.mark.parametrize("zone", ZONES[:2])
 def test_a_moment_that_spark_hands_out_is_the_same_in_every_time_zone(zone, tmp_path):
     analyses(run(SPARK, tmp_path, TZ=zone))
 
@@ -115,7 +145,8 @@ HOMES = ("hömé", "a b", "ü", "中文", "😀", "quo'te\"s", "200".ljust(200, 
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", usual_and(*HOMES))
+@pytest.mark.machine
+@pytest.mark.parametrize("name", HOMES)
 def test_a_cluster_works_below_every_home(name, tmp_path):
     # In this locale Java by itself opens no path with other letters than ASCII's.
     told = run(CLUSTER, tmp_path, LC_ALL="C", **home(tmp_path / name))
@@ -138,7 +169,8 @@ def test_a_cluster_works_where_the_home_cannot_be_written(tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", usual_and(HOMES[0], *HOMES[4:]))
+@pytest.mark.machine
+@pytest.mark.parametrize("name", [HOMES[0], *HOMES[4:]])
 def test_spark_works_with_every_folder_for_temporary_files(name, tmp_path):
     temporary = tmp_path / name
     temporary.mkdir()
@@ -162,28 +194,11 @@ def test_all_works_for_a_user_of_whom_the_system_knows_only_the_number(program, 
     holds(run(program, tmp_path, within=unnamed))
 
 
-OF_JAVA = (
-    "JAVA_TOOL_OPTIONS=-javaagent:/no/such/agent.jar",
-    "JDK_JAVA_OPTIONS=-XX:+UseParallelGC",
-    "_JAVA_OPTIONS=-Xmx2m",
-    "CLASSPATH=/nowhere",
-)
-OF_SPARK = (
-    "SPARK_REMOTE=sc://127.0.0.1:1",
-    "SPARK_CONNECT_MODE_ENABLED=1",
-    "SPARK_API_MODE=connect",
-    "SPARK_HOME=/nowhere",
-    "SPARK_LOCAL_DIRS=/proc/nowhere",
-    "PYSPARK_PYTHON=/nowhere/python",
-    "PYSPARK_SUBMIT_ARGS=--master yarn pyspark-shell",
-    "HADOOP_CONF_DIR=/nowhere",
-)
-
-
 @pytest.mark.cluster
+@pytest.mark.machine
 @pytest.mark.parametrize(
     "setting",
-    usual_and(*OF_JAVA, "KAFKA_HEAP_OPTS=-Xmx2m", "KAFKA_OPTS=-Dno", "KAFKA_LOG4J_OPTS=-Dno"),
+    [*OF_JAVA, *OF_KAFKA],
 )
 def test_a_cluster_takes_up_no_setting_of_the_shell(setting, tmp_path):
     name, _, value = setting.partition("=")
@@ -192,7 +207,8 @@ def test_a_cluster_takes_up_no_setting_of_the_shell(setting, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("setting", usual_and(*OF_SPARK, *OF_JAVA))
+@pytest.mark.machine
+@pytest.mark.parametrize("setting", [*OF_SPARK, *OF_JAVA])
 def test_spark_takes_up_no_setting_of_the_shell(setting, tmp_path):
     name, _, value = setting.partition("=")
 

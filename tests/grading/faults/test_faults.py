@@ -86,6 +86,7 @@ def doubled(evidence):
     return next(result for result in evidence.results if result.check == "doubled")
 
 
+@pytest.mark.slow
 def test_a_fault_acts_while_the_cell_runs_and_is_evidence(broken, run):
     evidence = run(broken(), ASKS)
     assert doubled(evidence).outcome is Outcome.PASS, evidence.cells[1]
@@ -96,6 +97,7 @@ def test_a_fault_acts_while_the_cell_runs_and_is_evidence(broken, run):
     assert Evidence.from_json(json.loads(json.dumps(evidence.to_json()))).faults == [injected]
 
 
+@pytest.mark.slow
 def test_a_fault_that_a_cell_outruns_is_a_finding_of_its_task(broken, run):
     evidence = run(broken(), "double = 2 * p.number")
     assert evidence.fault is None
@@ -105,6 +107,7 @@ def test_a_fault_that_a_cell_outruns_is_a_finding_of_its_task(broken, run):
     assert others == {Outcome.PASS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["    yield\n", '    (HERE / "answer")'])
 def test_an_error_of_the_fault_gives_no_number(broken, run, place):
     evidence = run(broken(FAULTS.replace(place, f"    1 / 0\n{place}")), ASKS)

@@ -172,6 +172,7 @@ def test_a_fault_of_ours_has_no_number_and_is_not_final(tiny):
     assert refused.is_final
 
 
+@pytest.mark.slow
 def test_evidence_and_records_survive_the_disk(tiny, tmp_path, hand_in):
     attempted = hand_in(t1="print('hello')\n1 / 0")
     assert Evidence.from_json(json.loads(json.dumps(attempted.evidence.to_json()))) == (

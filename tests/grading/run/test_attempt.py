@@ -13,6 +13,8 @@ from grading.judge.score import total
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 
+pytestmark = pytest.mark.slow
+
 
 def outcomes(evidence):
     return {result.check: result.outcome for result in evidence.results}

@@ -58,6 +58,7 @@ def house(tmp_path, monkeypatch):
     jars.locked.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [lambda content: content[:50], lambda content: bytes([content[0] ^ 1]) + content[1:]],
@@ -80,6 +81,7 @@ def test_a_damaged_file_is_fetched_again_and_named(house, capsys, damage):
     assert (first.stat().st_size, first.stat().st_mtime) == (before.st_size, before.st_mtime)
 
 
+@pytest.mark.slow
 def test_a_wrong_file_from_the_registry_is_refused_and_the_second_try_works(house):
     right = (house / "one-1.0.jar").read_bytes()
     (house / "one-1.0.jar").write_bytes(b"x" * len(right))
@@ -92,6 +94,7 @@ def test_a_wrong_file_from_the_registry_is_refused_and_the_second_try_works(hous
     assert jars.jars("small")[0].read_bytes() == right
 
 
+@pytest.mark.slow
 def test_a_stale_half_installed_folder_is_replaced(house):
     stale = jars.folder_of("small").with_name(f".new-{jars.folder_of('small').name}")
     stale.mkdir(parents=True)
@@ -100,6 +103,7 @@ def test_a_stale_half_installed_folder_is_replaced(house):
     assert not (jars.jars("small")[0].parent / "rest").exists()
 
 
+@pytest.mark.slow
 def test_no_network_is_named_and_the_second_try_works(house, monkeypatch):
     settings = os.environ["KAFKALAB_IVY_SETTINGS"]
     monkeypatch.delenv("KAFKALAB_IVY_SETTINGS")
@@ -140,6 +144,7 @@ def test_packages_are_fetched_through_whatever_proxy_is_named(house, monkeypatch
     assert asked.is_set()
 
 
+@pytest.mark.slow
 def test_a_second_process_waits_for_the_first(house):
     jars.jars("small")[0].unlink()
     lock = (jars.folder_of("small").parent / "small.lock").open("w")

@@ -30,6 +30,7 @@ def program_says(*command: str, text: str = "") -> str:
     return asked.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_notebook_of_jupyterlab_and_one_of_vs_code(tmp_path: Path) -> None:
     for name in ("02_keys.ipynb", "03 mine.ipynb"):
         (tmp_path / name).touch()

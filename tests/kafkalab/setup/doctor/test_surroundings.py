@@ -133,6 +133,7 @@ def test_a_localhost_that_is_another_address_is_a_note(tmp_path):
     assert "/etc/hosts" in found["mend"]
 
 
+@pytest.mark.slow
 def test_a_name_service_that_does_not_answer_is_a_note(tmp_path):
     """The name of this machine is in no file, and who is asked for it keeps silent."""
     hosts, servers = tmp_path / "hosts", tmp_path / "resolv.conf"
