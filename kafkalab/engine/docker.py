@@ -7,15 +7,15 @@ import math
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from python_on_whales import DockerClient
 
 from kafkalab import places
 from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, tools
-from kafkalab.engine.compose import Service, setting_variable
+from kafkalab.engine.compose import Service
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
+from kafkalab.engine.docker_override import override
 from kafkalab.engine.docker_owned import (
     LABEL,
     OVERRIDE,
@@ -34,7 +34,6 @@ __all__ = ["DockerEngine", "clean"]
 
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
-FRESH_NAMES = "-Dsun.net.inetaddr.ttl=1 -Dsun.net.inetaddr.negative.ttl=0"
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
 STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
 ENDINGS = {
@@ -93,7 +92,13 @@ class DockerEngine(Services):
                 "Every user of this Docker engine has slots of their own, with the same names.",
                 WITHOUT_DOCKER,
             )
-        self._write_override()
+        added = override(
+            self.description.services,
+            self.slot.folder,
+            self.settings,
+            behind_gateway=self._ports != self.slot.ports,
+        )
+        (self.slot.folder / OVERRIDE).write_text(json.dumps(added, indent=1))
         for image in dict.fromkeys(service.image for service in self.description.services):
             self._provide(image, machine)
         self._docker.compose("up", "--detach", "--no-build", timeout=120)
@@ -222,54 +227,6 @@ class DockerEngine(Services):
         # The data goes too, so there is nothing to end in good order for.
         remove_until_gone(self._docker, self.slot.folder)
 
-    def _write_override(self) -> None:
-        """Our label on everything, and the settings of this start, as an addition to the file."""
-        label = {LABEL: str(self.slot.folder)}
-        services = self.description.services
-        override = {
-            "services": {
-                service.name: {"labels": label, "environment": self._extra(service)}
-                | self._apart(service)
-                | _seldom_checked(service)
-                for service in services
-            },
-            "volumes": {
-                volume.name: {"labels": label} for service in services for volume in service.volumes
-            },
-            "networks": {
-                name: {"labels": label}
-                for name in {
-                    "default",
-                    *(n for s in services for n in self._apart(s).get("networks", ())),
-                }
-            },
-        }
-        (self.slot.folder / OVERRIDE).write_text(json.dumps(override, indent=1))
-
-    def _extra(self, service: Service) -> dict[str, str]:
-        """What the environment of a service has beyond docker-compose.yml."""
-        extra = {setting_variable(name): str(value) for name, value in self.settings.items()}
-        # Behind a gateway the port that is published is not the one that clients are told.
-        told = "KAFKA_ADVERTISED_LISTENERS"
-        if self._ports != self.slot.ports and told in service.environment:
-            extra.setdefault(told, service.environment[told])
-            # A node that is cut off has no name meanwhile; Java must not go on believing that.
-            options = service.environment.get("KAFKA_OPTS", "")
-            extra["KAFKA_OPTS"] = f"{options} {FRESH_NAMES}".strip()
-        # Compose would fill in variables here as well; a dollar sign is written twice.
-        extra = {name: value.replace("$", "$$") for name, value in extra.items()}
-        return extra if service.is_kafka else {}
-
-    def _apart(self, service: Service) -> dict[str, dict[str, dict[str, str]]]:
-        """Behind a gateway, a network of its own for what clients send to a service.
-
-        Docker publishes a port through the first of a container's networks by name. So clients
-        still reach a service that is disconnected from the network of the nodes.
-        """
-        if self._ports == self.slot.ports or not service.ports:
-            return {}
-        return {"networks": {f"clients-{service.name}": {}, "default": {}}}
-
     def _networks(self, container: str) -> list[str]:
         return list(json.loads(self._inspect(container, "json .NetworkSettings.Networks")))
 
@@ -318,11 +275,6 @@ class DockerEngine(Services):
             self._inspect(container, ".Image"),
             *command,
         ).strip()
-
-
-def _seldom_checked(service: Service) -> dict[str, Any]:
-    """Nobody waits for the health of a container here, and each check costs a tenth of a second."""
-    return {"healthcheck": {"interval": "10s"}} if service.is_kafka else {}
 
 
 def _inside(service: Service) -> str:

@@ -16,12 +16,21 @@ from kafkalab.wait import wait_until
 pytestmark = [pytest.mark.docker, pytest.mark.cluster]
 
 PROJECT = "kafkalab-by-hand"
+# What the shell of somebody may hold who also works on something else.
+OF_ANOTHER_PROJECT = {
+    "BROKER_PORT": "tcp://10.0.0.1:9092",
+    "BROKER_0_PORT": "1",
+    "CLUSTER_ID": "another",
+    "KAFKA_NODE_ID": "7",
+    "KAFKA_HEAP_OPTS": "-Xmx2m",
+}
 
 
 class ByHand:
     def __init__(self, profile: str, ports: dict[str, int]) -> None:
         self.profile = profile
-        self._environment = os.environ | {name: str(port) for name, port in ports.items()}
+        ours = {name: str(port) for name, port in ports.items()}
+        self._environment = os.environ | OF_ANOTHER_PROJECT | ours
 
     def compose(self, *arguments: str) -> str:
         return self.docker("compose", "-p", PROJECT, "--profile", self.profile, *arguments)

@@ -75,7 +75,7 @@ def test_a_wrong_java_home_is_a_finding_and_ends_nothing(monkeypatch):
 
 def test_the_holder_of_a_port_is_named(monkeypatch, server):
     port = server.getsockname()[1]
-    monkeypatch.setattr(compose, "published", lambda profile: {"BROKER_PORT": port})
+    monkeypatch.setattr(compose, "published", lambda profile: {"KAFKALAB_BROKER_PORT": port})
     finding = clusters.ports()
     assert finding.level == "note"
     assert str(port) in finding.seen
