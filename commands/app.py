@@ -8,6 +8,7 @@ imported, so that the command line answers at once.
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -98,4 +99,8 @@ def _listed_only() -> None:
 
 if __name__ == "__main__":
     environment.clear()
+    # Started in the background of a script, we were told to ignore Ctrl-C, and with us all kernels
+    # and programs below. Their end by it is part of lessons.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

@@ -100,3 +100,18 @@ def test_the_exit_code_of_a_verb_stands(monkeypatch):
     fail_with(monkeypatch, SystemExit(3))
 
     assert app.main(["test"]) == 3
+
+
+@pytest.mark.slow
+def test_what_a_script_starts_in_the_background_still_ends_by_an_interrupt(tmp_path):
+    """Such a script lets its children ignore it; kernels and programs of lessons must not."""
+    (tmp_path / "test_probe.py").write_text(
+        "import signal\n"
+        "def test_it():\n"
+        "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    command = f"trap '' INT; exec '{sys.executable}' -P -m commands.app test '{tmp_path}'"
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stdout[-1000:]
