@@ -23,7 +23,7 @@ class Node(NamedTuple):
 def show(cluster: Running, nodes: Sequence[Node], console: Console) -> None:
     """Print one cluster; a leftover, or one that is about to start, may have no nodes."""
     engine = f", engine {cluster.engine}" if cluster.engine else ""
-    minutes = f", {(time.time() - cluster.since) / 60:.0f} minutes" if cluster.since else ""
+    minutes = f", {(time.time() - cluster.since) / 60:.0f} min" if cluster.since else ""
     what = f"slot {cluster.slot}: {cluster.profile}{engine}"
     if cluster.by:  # names of notebooks are long
         console.print(f"{what}{minutes}", markup=False)

@@ -48,7 +48,7 @@ def main(stamp: str) -> None:
         if before and not moved:
             _say("The list of packages changed; installing what is new.")
         else:
-            _say("Installing the packages of the course (once; some 450 MB to fetch).")
+            _say("Installing the packages of the course (once: 2 to 5 minutes, 450 MB to fetch).")
         _pip("install", "--progress-bar=off", "--editable", f"{HERE}[dev]")
         STAMP.write_text(stamp, "utf-8")
         UNFINISHED.unlink()
@@ -150,8 +150,11 @@ def fetch_one(folder: Path, package: str) -> None:
 def _how_far(seen: list[str]) -> str:
     """Such as `Downloading pyspark-4.2.0.tar.gz (455.4 MB); 41 packages, 120 MB so far`."""
     if "Installing collected packages: " in seen[-1]:
-        there = sum(1 for _ in VENV.glob("lib/python*/site-packages/*.dist-info"))
-        return f"installing: {there} of {seen[-1].count(',') + 1} packages are there"
+        all_of_them = seen[-1].count(",") + 1
+        there = sum(1 for _ in VENV.glob("lib/python*/site-packages/*.dist-info"))  # pip's own too
+        return f"installing: {min(there, all_of_them)} of {all_of_them} packages are there"
+    if seen[-1].startswith("Successfully installed"):
+        return "installed; pip ends"
     size = 0
     for folder, _, files in os.walk(FETCHED):
         if "pip-unpack" in folder:

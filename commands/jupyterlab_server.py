@@ -21,6 +21,7 @@ from rich.console import Console
 from commands import unattended
 from kafkalab import places
 from kafkalab.errors import CourseError
+from kafkalab.java import aot
 from kafkalab.wait import WaitTimeout, wait_until
 
 START_TIMEOUT = 90
@@ -56,7 +57,10 @@ def run(arguments: list[str], work: Path, browser: bool) -> None:
         traceback.print_exc(file=others)
         others.flush()
         raise _not_started(error, log) from error
-    _say(console, ["JupyterLab has ended, and all that its pages had started."])
+    last = ["JupyterLab has ended, and all that its pages had started."]
+    if not all(aot.path_of(name).exists() for name in aot.ARCHIVES):
+        last.append("Java's quick start is still being prepared; that ends by itself.")
+    _say(console, last)
 
 
 def _take_the_screen(log: Path) -> TextIO:

@@ -54,11 +54,11 @@ def test_no_word_is_cut(width):
 def test_what_is_said_of_each():
     lines = listed(80)
 
-    assert lines[0] == "slot 0: replicated, engine process, by ./course up, 180 minutes"
+    assert lines[0] == "slot 0: replicated, engine process, by ./course up, 180 min"
     assert lines[1] == "  controller  running"
     assert lines[2] == "  broker-0    paused   127.0.0.1:19092"
     assert lines[14:16] == [
-        "slot 117: single, engine docker, 180 minutes",
+        "slot 117: single, engine docker, 180 min",
         "  by 06_idempotence_and_transactions.ipynb (process 1234567)",
     ]
     assert lines[16] == "  broker  running  b:1"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -368,8 +369,10 @@ to = {"kafka.bootstrap.servers": address, "topic": "numbers"}
 values.write.format("kafka").options(**to).save()
 say(read_topic(spark, address, "numbers").count())
 """
-    addresses, javas = set(), set()
-    for _ in range(2):
+    addresses: Counter[str] = Counter()
+    javas = set()
+    # Meanwhile somebody else may have the slot of the one before.
+    while addresses.total() < 6 and 2 not in addresses.values():
         with Cluster.start("single") as cluster:
             new = {"numbers": {"num_partitions": 2, "replication_factor": 1}}
             with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
@@ -377,6 +380,6 @@ say(read_topic(spark, address, "numbers").count())
             cluster.wait_for_topic("numbers")
             with notebook(pool, script, tmp_path, ADDRESS=cluster.address) as opened:
                 assert opened.facts == [20]
-            addresses.add(cluster.address)
+            addresses[cluster.address] += 1
             javas.add(opened.java)
-    assert (len(addresses), len(javas)) == (1, 1)
+    assert (2 in addresses.values(), len(javas)) == (True, 1)
