@@ -102,6 +102,8 @@ class Cleaner:
         """Whether no context is there and nothing runs. Ends a context, also one that comes late:
         the notebook may have been killed while it was made.
         """
+        # Before the context: a thread that still makes one is seen here, or has made it by then.
+        working = self._working(gateway)
         context = _scala(gateway, "SparkContext").getActive()
         if context.isDefined():
             # The end of a context does not end its tasks.
@@ -111,7 +113,8 @@ class Cleaner:
                     lambda: TASK not in " ".join(self._working(gateway)), timeout=5, what="tasks"
                 )
             context.get().stop()
-        return not self._working(gateway)
+            return False
+        return not working
 
     def _working(self, gateway: JavaGateway) -> list[str]:
         """The threads that work for a notebook."""

@@ -125,7 +125,7 @@ def _offer(folder: Path) -> TextIO | None:
     def settled() -> bool:
         nonlocal asked
         # Seen before the search: one that becomes ready meanwhile is found by it, or was taken.
-        is_coming = any(folder.glob("*.coming")) or wanted.exists()
+        is_coming = any(folder.glob("*.coming")) or _is_coming_back(folder) or wanted.exists()
         for ready in sorted(folder.glob("*.ready")):
             if offer := _locked(ready):
                 found.append(offer)
@@ -145,6 +145,15 @@ def _offer(folder: Path) -> TextIO | None:
     finally:
         wanted.unlink(missing_ok=True)
     return found[0] if found else None
+
+
+def _is_coming_back(folder: Path) -> bool:
+    """Whether one was given back, and the owner of the pool has not seen that yet."""
+    for taken in folder.glob("*.taken"):
+        with contextlib.suppress(OSError), taken.open("rb") as offer:
+            fcntl.flock(offer, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 def _locked(ready: Path) -> TextIO | None:

@@ -116,7 +116,7 @@ class SparkPool:
                     cleaner.clean()
                     shutil.rmtree(room, ignore_errors=True)
             except (CourseError, Py4JError, OSError) as why:
-                logger.warning("A Java process is not used again: %s", why)
+                logger.warning("A Java process is not used again: %s", str(why).replace("\n", " "))
 
     @contextlib.contextmanager
     def _announced(self, number: int) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """Limits of a shell and of a container are found, and named where Java fails under them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkalab.machine import limits
+from kafkalab.spark.loan import POOL
 
 GIB = 1024**3
 STARTS = {
@@ -19,7 +21,9 @@ def under(limit: int, code: str, folder: Path) -> subprocess.CompletedProcess[st
     """Run Python with so many KiB of addresses."""
     shell = f'ulimit -v {limit} && exec "$@"'
     command = ["sh", "-c", shell, "sh", sys.executable, "-P", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+    # With a Java of its own, where this process has a pool of them.
+    own = {name: value for name, value in os.environ.items() if name != POOL}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, env=own)
 
 
 @pytest.mark.cluster
