@@ -42,6 +42,12 @@ def check(path: Path, say: Callable[[str], None] = print) -> tuple[Assessment, l
             evidence.why.strip().splitlines()[-1],
             "This is not your fault. Try again; ./course doctor looks for the cause.",
         )
+    if evidence.refusal is not None:
+        raise CourseError(
+            "Your notebook cannot be graded as it is.",
+            f"{evidence.why[:1].upper()}{evidence.why[1:]}.",
+            "Change that in JupyterLab, save it, and check it again.",
+        )
     return Assessment.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
 
 

@@ -18,10 +18,26 @@ from grading.run.replies import Replies
 VALUE_TIMEOUT = 10.0
 VALUES_TIMEOUT = 60.0
 """For all values of an attempt together; beyond it each gets a moment only."""
+WORSE = (
+    *(Outcome.RAN, Outcome.NOT_REACHED, Outcome.STUDENT_ERROR, Outcome.STUDENT_EXIT),
+    *(Outcome.OUTPUT_LIMIT, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.KERNEL_DIED),
+)
+"""The states of a cell, the worst last."""
 
 
 class SetUpFailed(Exception):
     """A cell of the master failed before any of the student's ran. Not the student's fault."""
+
+
+def together(one: CellState, other: CellState) -> CellState:
+    """Two cells of one task, in their order. Where the second did not run the first still did."""
+    worse = max(one, other, key=lambda cell: WORSE.index(cell.state))
+    return CellState(
+        worse.state,
+        "\n".join(cell.output for cell in (one, other) if cell.output),
+        worse.error,
+        round(one.seconds + other.seconds, 3),
+    )
 
 
 class GradedNotebook:
@@ -32,9 +48,11 @@ class GradedNotebook:
         self.limits = limits
         self.replies = Replies(kernel)
         self.cells: dict[int, CellState] = {}
-        """How the cell of each task ended."""
+        """How the cells of each task ended: as the worst of them."""
         self.trouble: list[str] = []
         """Cells of the master that did not run as they should, in words for the teacher."""
+        self.has_begun = False
+        """Whether a cell of the student's has run."""
         self.ended: CellState | None = None
         """The state in which the kernel was lost."""
         self.spent = 0.0
@@ -45,6 +63,20 @@ class GradedNotebook:
     @property
     def is_alive(self) -> bool:
         return self.ended is None
+
+    def add_own(self, task: int | None, result: CellState) -> None:
+        """A cell of the student's is over; several of one task count as one."""
+        self.has_begun = True
+        if task is None:
+            return
+        former = self.cells.get(task)
+        self.cells[task] = result if former is None else together(former, result)
+
+    def add_trouble(self, text: str, result: CellState, kind: str) -> None:
+        """A cell of the course did not run as it should."""
+        self.trouble.append(f"{text.strip().splitlines()[0][:80]}: {result.error}")
+        if not self.has_begun and kind != "shown":
+            raise SetUpFailed(self.trouble[0])
 
     def value(self, expression: str) -> Any:
         """The value of an expression in the kernel; see Visible.value."""

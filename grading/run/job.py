@@ -15,8 +15,8 @@ class Job:
     """One hand-in to run.
 
     cluster: the path of a running cluster's description. hidden: run the hidden checks too.
-    demos: run the cells that show something and that no task needs. last: the task after whose
-    checks the run ends; without it the whole notebook runs.
+    demos: run all cells that only show something, not just those that the student's code sees.
+    last: the task after whose checks the run ends; without it the whole notebook runs.
     """
 
     student: str
