@@ -33,6 +33,13 @@ def tree(text: str) -> ast.Module | None:
 
 
 @lru_cache(maxsize=4_096)
+def meaning(text: str) -> str:
+    """The code without comments and layout; equal where two cells do the same."""
+    code = tree(text)
+    return text if code is None else ast.unparse(code)
+
+
+@lru_cache(maxsize=4_096)
 def bound(text: str) -> frozenset[str]:
     """The names that a cell gives to the notebook."""
     code = tree(text)

@@ -116,10 +116,12 @@ def _read(master: NotebookNode, handed_in: Sequence[HandedIn], pieces: Pieces) -
     first_task = next((at for at, c in enumerate(master.cells) if task_number(c.id)), 0)
     moved = _moved_set_up(known, said, first_task)
     at_stub = {task_number(cell.id): at for at, cell in enumerate(master.cells)}
+    blanks = {code.meaning(text): task for task, text in stubs.items()}
     in_code = {
-        said[at] for at, cell in enumerate(handed_in)
-        if at in said and cell.kind == "code" and plain(cell.text) != plain(stubs[said[at]])
-    }  # fmt: skip
+        said[at]
+        for at, cell in enumerate(handed_in)
+        if at in said and cell.kind == "code" and code.meaning(cell.text) not in blanks
+    }
     prose: list[str] = []
     for place, cell in enumerate(handed_in):
         length = len(pieces)
@@ -130,12 +132,11 @@ def _read(master: NotebookNode, handed_in: Sequence[HandedIn], pieces: Pieces) -
                 del pieces[length]
                 given = Piece(Kind.GIVEN, cell.text, None, place)
                 yield f"Given {given} was moved and ran in its place"
+        elif (blank := blanks.get(code.meaning(cell.text))) is not None:
+            pieces.append(Piece(Kind.STUB, stubs[blank], at_stub[blank], place, blank))
         elif place in said:
             task = said[place]
-            if plain(cell.text) == plain(stubs[task]):
-                stub = Piece(Kind.STUB, stubs[task], at_stub[task], place, task)
-                pieces.append(stub)
-            elif cell.kind == "code" or (task not in in_code and _is_code(cell, task)):
+            if cell.kind == "code" or (task not in in_code and _is_code(cell, task)):
                 pieces.append(Piece(Kind.OWN, cell.text, None, place, task))
                 if cell.kind != "code":
                     yield f"Task {task}: its cell was no code cell; its text was run as code"
