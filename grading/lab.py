@@ -8,6 +8,7 @@ lab.score()
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from IPython import get_ipython
 
 from grading.define import definition, seed
 from grading.define.definition import NO_CLUSTER
+from grading.define.expression import names_in
 from grading.define.marks import TASK_LINE
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
@@ -156,9 +158,22 @@ class OwnNotebook:
         shell = get_ipython()
         names = shell.user_ns if shell is not None else {}
         try:
-            return json.loads(json.dumps(eval(expression, names), default=to_plain))
+            return json.loads(as_json(expression, names))
         except Exception as error:  # whatever the learner's object raises is an answer
             raise no_value(expression, type(error).__name__, str(error)) from None
+
+
+def as_json(expression: str, names: Mapping[str, Any]) -> str:
+    """What a check asks of a notebook, evaluated among its names; also runs in the kernel.
+
+    Where the expression says `list` or `len` it means Python's, whatever the notebook calls so.
+    """
+    return json.dumps(eval(expression, {**names, **vars(builtins)}), default=to_plain)
+
+
+def as_digits(expression: str, names: Mapping[str, Any], largest: int) -> str:
+    """The same as hexadecimal digits, cut after so many bytes, for the way out of the kernel."""
+    return as_json(expression, names).encode()[:largest].hex()
 
 
 def to_plain(thing: Any) -> Any:
@@ -169,7 +184,8 @@ def to_plain(thing: Any) -> Any:
 
 
 def no_value(expression: str, error: str, message: str) -> Unseen:
-    """The notebook holds no such value; says why."""
+    """The notebook holds no such value; says why. How a check asks is nobody's business."""
     if missing := re.fullmatch(r"name '(\w+)' is not defined.*", message, re.DOTALL):
         return Unseen(f"the notebook has no {missing[1]} yet")
-    return Unseen(f"the notebook has no usable value of {expression}: {error}: {message[:200]}")
+    names = ", ".join(dict.fromkeys(names_in(expression))) or expression
+    return Unseen(f"the notebook has no usable value of {names}: {error}: {message[:200]}")

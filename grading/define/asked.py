@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from grading.define.definition import Definition
+from grading.define.expression import names_in
 
 HOLE = "_"
 """Stands for what an expression gets from the check that asks."""
@@ -48,11 +49,6 @@ def _text(expression: ast.expr) -> str:
 
 def _names(text: str) -> set[str]:
     try:
-        nodes = list(ast.walk(ast.parse(text, mode="eval")))
+        return set(names_in(text)) - {HOLE}
     except SyntaxError:
         return set()
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    return {one.id for one in names if isinstance(one.ctx, ast.Load)} - {
-        HOLE,
-        *(one.id for one in names if isinstance(one.ctx, ast.Store)),
-    }

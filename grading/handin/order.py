@@ -120,7 +120,7 @@ def _find_or_put_back_task(
     if stubs:
         return
     start, end = _gap(master, pieces, at, former)
-    candidates = pieces.own(start, end)
+    candidates = pieces.own(start, end) or pieces.behind_last_check()
     if check is None and candidates and not pieces.names[task]:
         lost = [
             other
@@ -201,7 +201,7 @@ def _behind_answer(pieces: Pieces, task: int, between: list[int]) -> int:
     last += [one for at in between if (one := pieces.of(at)) is not None]
     if task in pieces.claimed:
         last.append(pieces.claimed[task])
-    return pieces.behind_own(max(map(pieces.at, last), default=-1) + 1)
+    return pieces.behind_own(max(map(pieces.at, last), default=-1) + 1, task)
 
 
 def _is_apart(pieces: Pieces, one: Piece, other: Piece) -> bool:
@@ -217,7 +217,8 @@ def _place_of_given(master: NotebookNode, pieces: Pieces, former: int | None) ->
     if former is None:
         return 0
     end = _end_of(master, pieces, former)
-    return end if task_number(master.cells[former].id) is None else pieces.behind_own(end)
+    task = task_number(master.cells[former].id)
+    return end if task is None else pieces.behind_own(end, task)
 
 
 def _leave_out_stubs(task: int, pieces: Pieces) -> Iterator[str]:

@@ -77,6 +77,11 @@ class Pieces(list[Piece]):
         """The student's cells in a stretch that are about no task."""
         return [p for p in self[start:end] if p.kind is Kind.OWN and not self.about(p)]
 
+    def behind_last_check(self) -> list[Piece]:
+        """The student's cells at the end that no check sees, and that are about no task."""
+        checks = [at for at, piece in enumerate(self) if piece.kind is Kind.CHECK]
+        return self.own(max(checks, default=len(self)), len(self))
+
     def check(self, task: int) -> Piece | None:
         return next((p for p in self if p.kind is Kind.CHECK and p.said == task), None)
 
@@ -87,11 +92,12 @@ class Pieces(list[Piece]):
         """The piece that is this cell of the master."""
         return next((piece for piece in self if piece.of == at), None)
 
-    def behind_own(self, start: int) -> int:
-        """From here on past the student's cells that are about no task."""
-        while start < len(self) and self[start].kind is Kind.OWN and not self.about(self[start]):
-            start += 1
-        return start
+    def behind_own(self, start: int, task: int | None = None) -> int:
+        """From here on past the student's cells that are about no other task."""
+        for at in range(start, len(self)):
+            if self[at].kind is not Kind.OWN or self.about(self[at]) - {task}:
+                return at
+        return max(start, len(self))
 
     def at(self, piece: Piece) -> int:
         """Its place; two pieces may read alike."""

@@ -47,7 +47,8 @@ BACK = "grading-back"
 PREDICTION = "prediction"
 """Tag of a cell of the course in which a student puts a number."""
 ROLE = "grading"
-"""In the metadata of a cell that runs: {"kind": …, "task": …}, which the engine goes by."""
+"""In the metadata of a cell that runs: its kind, its task, and whether it is the cell of the task
+or stands below it, and is not just a helper above. The engine goes by that."""
 CONTROLLING = {"skip-execution", "raises-exception", "injected-parameters"}
 
 
@@ -103,7 +104,10 @@ def weave(
         ]
         if at not in left_out:
             name = mains.get(at, f"own-{at}")
-            cells += _cells(master, piece, tasks[at], name, first, values, apart)
+            made = list(_cells(master, piece, tasks[at], name, first, values, apart))
+            is_answer = any(mains.get(place) == f"task-{tasks[at]}" for place in range(at + 1))
+            made[-1].metadata[ROLE]["is_answer"] = is_answer
+            cells += made
     notebook = new_notebook(cells=cells, metadata={"kernelspec": {**master.metadata.kernelspec}})
     return Woven(notebook, answers, unanswered, tuple(dict.fromkeys(oddities)))
 
@@ -306,7 +310,9 @@ def _cells(
 
 
 def _cell(name: str, text: str, kind: str, task: int | None = None) -> NotebookNode:
-    return new_code_cell(text, id=name, metadata={ROLE: {"kind": kind, "task": task}})
+    return new_code_cell(
+        text, id=name, metadata={ROLE: {"kind": kind, "task": task, "is_answer": False}}
+    )
 
 
 def assignments(parameters_cell: str, values: Mapping[str, Any]) -> str:

@@ -73,14 +73,15 @@ class GradingClient(PapermillNotebookClient):
             self.nb_man.cell_complete(cell, cell_index=index)
 
     def _run_cell(self, cell: NotebookNode, index: int) -> None:
-        graded, kind, task = self.graded, cell.metadata[ROLE]["kind"], cell.metadata[ROLE]["task"]
+        graded, role = self.graded, cell.metadata[ROLE]
+        kind, task = role["kind"], role["task"]
         self.onlooker.at_cell(task)
         if graded.is_alive and graded.spent >= graded.limits.run:
             self._stop_run()
         if graded.is_alive:
             is_free = kind == "shown" and self.shows_all
             limit = min(graded.limits.cell, graded.limits.run - graded.spent)
-            with self.onlooker.beside(task):
+            with self.onlooker.beside(task if role["is_answer"] else None):
                 started = time.monotonic()
                 state, error = run_sync(self._execute)(
                     cell, index, SHOWN_LIMIT if is_free else limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -17,7 +18,9 @@ from grading.run.replies import Replies
 
 VALUE_TIMEOUT = 10.0
 VALUES_TIMEOUT = 60.0
-"""For all values of an attempt together; beyond it each gets a moment only."""
+"""For all values of an attempt together; beyond it each gets a moment only. Both are meant for a
+quiet machine."""
+SLOWEST = 6.0
 WORSE = (
     *(Outcome.RAN, Outcome.NOT_REACHED, Outcome.STUDENT_ERROR, Outcome.STUDENT_EXIT),
     *(Outcome.OUTPUT_LIMIT, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.KERNEL_DIED),
@@ -38,6 +41,16 @@ def together(one: CellState, other: CellState) -> CellState:
         worse.error,
         round(one.seconds + other.seconds, 3),
     )
+
+
+def slowness(load: float, processors: int | None) -> float:
+    """How many times longer than alone something takes while so many processes want to run."""
+    return min(max(load / (processors or 1), 1.0), SLOWEST)
+
+
+def limit_of_value(spent: float, times: float) -> float:
+    """Seconds for the next value. A machine that is busy must not cost a student anything."""
+    return min(VALUE_TIMEOUT * times, max(VALUES_TIMEOUT * times - spent, 0.5))
 
 
 class GradedNotebook:
@@ -93,7 +106,7 @@ class GradedNotebook:
         message = self.kernel.client.execute(
             "", silent=True, allow_stdin=False, user_expressions=wanted
         )
-        limit = min(VALUE_TIMEOUT, max(VALUES_TIMEOUT - self.spent_on_values, 0.5))
+        limit = limit_of_value(self.spent_on_values, slowness(os.getloadavg()[0], os.cpu_count()))
         reply, is_late = run_sync(self.replies.to)(message, limit)
         if reply is None or is_late:
             if reply is None:
