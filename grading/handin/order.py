@@ -201,7 +201,16 @@ def _behind_answer(pieces: Pieces, task: int, between: list[int]) -> int:
     last += [one for at in between if (one := pieces.of(at)) is not None]
     if task in pieces.claimed:
         last.append(pieces.claimed[task])
-    return pieces.behind_own(max(map(pieces.at, last), default=-1) + 1, task)
+    return _behind_own(pieces, max(map(pieces.at, last), default=-1) + 1, task)
+
+
+def _behind_own(pieces: Pieces, start: int, task: int) -> int:
+    """Past the student's cells about no other task; one stays for a next task that has no other."""
+    end = pieces.behind_own(start, task)
+    following = min((number for number in pieces.names if number > task), default=None)
+    if following is None or pieces.answers(following) or pieces.stubs(following):
+        return end
+    return max(start, end - 1)
 
 
 def _is_apart(pieces: Pieces, one: Piece, other: Piece) -> bool:
@@ -218,7 +227,7 @@ def _place_of_given(master: NotebookNode, pieces: Pieces, former: int | None) ->
         return 0
     end = _end_of(master, pieces, former)
     task = task_number(master.cells[former].id)
-    return end if task is None else pieces.behind_own(end, task)
+    return end if task is None else _behind_own(pieces, end, task)
 
 
 def _leave_out_stubs(task: int, pieces: Pieces) -> Iterator[str]:

@@ -197,9 +197,6 @@ def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(chan
         if in_jupyter.get(number, names) == names:
             assert graded[number] == names, (number, woven.oddities)
             assert number not in woven.unanswered
-        else:
-            # what was lost by a change is lost here too, or was mended and told
-            assert graded[number] == names or graded[number] == in_jupyter[number]
 
 
 SOLVED_TEXTS = [cell.source for cell in lab(SOLVED).cells]
