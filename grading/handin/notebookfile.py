@@ -113,13 +113,18 @@ def _cell(cell: dict[str, Any]) -> HandedIn:
         source = ""
     metadata = cell.get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    # lone surrogates can be written in JSON and nowhere else
     return HandedIn(
         id=str(cell.get("id", ""))[:64],
         kind=str(cell.get("cell_type", ""))[:16],
-        # lone surrogates can be written in JSON and nowhere else
-        text=source[:LONGEST_CELL].encode(errors="replace").decode(),
+        text=_one_kind_of_line_end(source[:LONGEST_CELL].encode(errors="replace").decode()),
         tags=tuple(str(tag)[:64] for tag in tags[:50]) if isinstance(tags, list) else (),
     )
+
+
+def _one_kind_of_line_end(text: str) -> str:
+    """Editors of other systems write others, and a comment must end where it was seen to end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _lab(document: dict[str, Any], cells: tuple[HandedIn, ...]) -> str | None:

@@ -231,7 +231,7 @@ def _is_parameters(master: NotebookNode, cell: HandedIn) -> bool:
 
 
 def _tasks(pieces: Pieces) -> list[int | None]:
-    """The task that each cell is run for: the one that it names if its check is yet to come."""
+    """The task that each cell is run for: the one that it is about if its check is yet to come."""
     found: list[int | None] = []
     to_come = [piece.said for piece in pieces if piece.kind is Kind.CHECK]
     for piece, following in pieces.checked_next():
@@ -243,7 +243,7 @@ def _tasks(pieces: Pieces) -> list[int | None]:
         elif piece.kind is Kind.OWN:
             found.append(about[0] if about and following not in about else following)
         else:
-            found.append(None)
+            found.append(following if piece.kind is Kind.GIVEN else None)
     return found
 
 
@@ -251,7 +251,11 @@ def _main_cells(pieces: Pieces, tasks: Sequence[int | None]) -> dict[int, str]:
     """Place in the run -> the id of the cell of a task, of which there may be more."""
     found: dict[int, str] = {}
     for task in pieces.names:
-        mine = [at for at, one in enumerate(tasks) if one == task]
+        mine = [
+            at
+            for at, piece in enumerate(pieces)
+            if tasks[at] == task and piece.kind is not Kind.GIVEN
+        ]
         said = [at for at in mine if pieces[at].said == task]
         if mine:
             found[(said or mine)[0]] = f"task-{task}"
@@ -304,7 +308,10 @@ def _cells(
     if piece.kind is Kind.STUB:
         yield _cell(name, ours.source, "own", task)
         return
-    yield _cell(ours.id, ours.source, "check" if piece.kind is Kind.CHECK else "given", piece.said)
+    if piece.kind is Kind.CHECK:
+        yield _cell(ours.id, ours.source, "check", piece.said)
+        return
+    yield _cell(ours.id, ours.source, "given", task)
     if PARAMETERS_TAG in ours.metadata.get("tags", []) and values:
         yield _cell(PARAMETERS, assignments(ours.source, values), "ours")
 

@@ -75,7 +75,7 @@ class GradingClient(PapermillNotebookClient):
     def _run_cell(self, cell: NotebookNode, index: int) -> None:
         graded, role = self.graded, cell.metadata[ROLE]
         kind, task = role["kind"], role["task"]
-        self.onlooker.at_cell(task)
+        self.onlooker.at_cell(task if kind == "own" else None)
         if graded.is_alive and graded.spent >= graded.limits.run:
             self._stop_run()
         if graded.is_alive:
@@ -98,7 +98,7 @@ class GradingClient(PapermillNotebookClient):
         if kind == "own":
             graded.add_own(task, result)
         elif result.state is not Outcome.RAN:
-            graded.add_trouble(cell.source, result, kind)
+            graded.add_trouble(cell.source, result, kind, task)
 
     def _stop_run(self) -> None:
         self.graded.kernel.kill()

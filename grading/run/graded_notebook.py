@@ -64,6 +64,8 @@ class GradedNotebook:
         """How the cells of each task ended: as the worst of them."""
         self.trouble: list[str] = []
         """Cells of the master that did not run as they should, in words for the teacher."""
+        self.costs: dict[int, list[str]] = {}
+        """The same in words for the student, by the task whose check comes next."""
         self.has_begun = False
         """Whether a cell of the student's has run."""
         self.ended: CellState | None = None
@@ -85,9 +87,14 @@ class GradedNotebook:
         former = self.cells.get(task)
         self.cells[task] = result if former is None else together(former, result)
 
-    def add_trouble(self, text: str, result: CellState, kind: str) -> None:
-        """A cell of the course did not run as it should."""
-        self.trouble.append(f"{text.strip().splitlines()[0][:80]}: {result.error}")
+    def add_trouble(self, text: str, result: CellState, kind: str, task: int | None) -> None:
+        """A cell of the course did not run as it should; `task` comes next."""
+        first = text.strip().splitlines()[0][:80]
+        self.trouble.append(f"{first}: {result.error}")
+        if task is not None and result.error:
+            self.costs.setdefault(task, []).append(
+                f"Task {task}: the course's own cell “{first}” failed: {result.error}"
+            )
         if not self.has_begun and kind != "shown":
             raise SetUpFailed(self.trouble[0])
 

@@ -95,6 +95,12 @@ class Grader:
                 "faults": breaking.spent,
             }.items()
         }
+        costs = [
+            words
+            for task, some in graded.costs.items()
+            if task not in woven.unanswered
+            for words in some
+        ]
         return Evidence(
             lab.name,
             job.student,
@@ -104,7 +110,7 @@ class Grader:
             results=examiner.results,
             unanswered=sorted(woven.unanswered),
             answers=woven.answers,
-            oddities=[*job.notes, *woven.oddities],
+            oddities=[*job.notes, *woven.oddities, *costs],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),
             ended=graded.ended.state if graded.ended else None,
@@ -182,7 +188,10 @@ def main() -> None:
         kernel.start()
         warm_up(kernel, lab)
         # while the kernel warms up and nobody waits
+        from grading.handin.weave import as_handed_in, weave
         from grading.run import engine, examiner  # noqa: F401
+
+        weave(grader.blank, as_handed_in(grader.blank))  # reads the code of the course once
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)
         grader.say("ready")
