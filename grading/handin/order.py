@@ -66,20 +66,16 @@ def _choose_check(task: int, pieces: Pieces) -> None:
     Chosen before anything runs: of results the best would be an answer to the question itself.
     """
     check = pieces.check(task)
+    if check is None:
+        return
     looks = [p for p in pieces if p is check or (p.kind is Kind.OWN and looked_at(p.text) == task)]
-    if len(looks) < 2 and check is not None:
-        return
-    if not looks:
-        return
     places = [pieces.at(look) for look in looks]
     tries = [place for piece in pieces.answers(task) if (place := pieces.at(piece)) < places[-1]]
     chosen = next(p for p in places if p > max(tries, default=-1))
-    was = pieces[chosen]
-    if check is not was:
-        of = None if check is None else check.of
-        pieces[chosen] = Piece(Kind.CHECK, was.text, of=of, place=was.place, said=task)
-        if check is not None:
-            del pieces[pieces.at(check)]
+    if pieces[chosen] is not check:
+        where = pieces[chosen].place
+        pieces[chosen] = Piece(Kind.CHECK, check.text, check.of, where, task)
+        del pieces[pieces.at(check)]
 
 
 def _take_down_early_check(task: int, pieces: Pieces, between: list[int]) -> None:
