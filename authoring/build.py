@@ -125,9 +125,9 @@ class Course:
         ]
         return [PurePosixPath(path.as_posix()) for path in found if path not in map(Path, products)]
 
-    def differences(self) -> list[Problem]:
-        """What a build would change."""
-        products = self.products()
+    def differences(self, products: dict[PurePosixPath, str] | None = None) -> list[Problem]:
+        """What a build would change. products: where they are made already."""
+        products = products or self.products()
         found = []
         for path, text in products.items():
             file = self.root / path

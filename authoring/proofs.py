@@ -33,8 +33,6 @@ def problems(script: Script, cell: Cell, claimed: list[str], lab: bool) -> Itera
             yield script.problem(
                 cell.line, f"a proof with the tag {tag}", "keep the ids of requirements beside it"
             )
-    if cell.is_proof:
-        yield from _names_for_the_page(script, cell)
     if can_fail(cell):
         return
     if cell.is_proof:
@@ -58,17 +56,19 @@ def can_fail(cell: Cell) -> bool:
     )
 
 
-def _names_for_the_page(script: Script, proof: Cell) -> Iterator[Problem]:
-    """Names that the proof makes, no cell of the page does, and a later one uses."""
-    page = list(script.page().code())
-    own = _bound(proof.tree, inner=False).difference(*(_bound(cell.tree) for cell in page))
-    for cell in page:
-        if cell.line > proof.line and (missing := own & _used(cell.tree)):
-            yield script.problem(
-                cell.line,
-                f"the page uses {', '.join(sorted(missing))}, which a proof makes",
-                "make it in a cell of the page",
-            )
+def names_for_the_page(script: Script) -> Iterator[Problem]:
+    """Names that a proof makes, no cell of the page does, and a later one uses."""
+    page = [(cell, _used(cell.tree)) for cell in script.page().code()]
+    made: set[str] = set().union(*(_bound(cell.tree) for cell, _ in page))
+    for proof in (cell for cell in script.code() if cell.is_proof):
+        own = _bound(proof.tree, inner=False) - made
+        for cell, used in page:
+            if cell.line > proof.line and (missing := own & used):
+                yield script.problem(
+                    cell.line,
+                    f"the page uses {', '.join(sorted(missing))}, which a proof makes",
+                    "make it in a cell of the page",
+                )
 
 
 def _bound(node: ast.AST, inner: bool = True) -> set[str]:

@@ -64,7 +64,7 @@ def refusals(
     None where they are kept elsewhere: then what depends on them is not looked at.
     """
     lab = is_lab(script)
-    found = [*script.problems, *_frame(script.page(), lab)]
+    found = [*script.problems, *_frame(script.page(), lab), *proofs.names_for_the_page(script)]
     for cell in script.cells:
         found += _tags(script, cell, lab, rows)
         if cell.kind == "code":

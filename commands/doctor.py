@@ -39,8 +39,18 @@ def doctor(
                 _tell(finding)
     if json:
         Console(highlight=False, soft_wrap=True, emoji=False).print(as_json(findings), markup=False)
+    elif not address:
+        print(closing(findings))
     if any(finding.level == "bad" for finding in findings):
         raise typer.Exit(1)
+
+
+def closing(findings: list[Diagnosis]) -> str:
+    """What all of it means for somebody who wants to begin."""
+    bad = [finding.subject for finding in findings if finding.level == "bad"]
+    if bad:
+        return f"Lessons do not run here yet: mend {', '.join(bad)}."
+    return "Lessons run here. Open the course: ./course lab"
 
 
 def _tell(finding: Diagnosis) -> None:

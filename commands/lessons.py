@@ -162,6 +162,7 @@ def run(
         print()
     else:
         console.print(summary(outcomes))
+        console.print(f"The pages are in {pages}", highlight=False, soft_wrap=True)
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(1)
 

@@ -35,7 +35,16 @@ def read_only(folder: Path) -> list[str]:
 
 def tiny(folder: Path, size: str) -> list[str]:
     """A disk of this size at this folder."""
-    mount = f'mount -t tmpfs -o size={size} tmpfs "$0" && exec "$@"'
+    return _disk(folder, f"size={size}")
+
+
+def without_programs(folder: Path) -> list[str]:
+    """A disk at this folder from which no program and no library may be run."""
+    return _disk(folder, "noexec")
+
+
+def _disk(folder: Path, options: str) -> list[str]:
+    mount = f'mount -t tmpfs -o {options} tmpfs "$0" && exec "$@"'
     return [*_namespaces("--mount"), "sh", "-c", mount, str(folder)]
 
 

@@ -7,9 +7,10 @@ is tested in tests/authoring. How a page reads, and its words, the build tells a
 import ast
 import json
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import nbformat
+import pytest
 
 from authoring import chores, notebooks, solutions, style
 from authoring.build import Course
@@ -46,8 +47,13 @@ def test_every_lab_predicts_and_analyses(lab: Script) -> None:
     report(sorted(style.lab_parts(lab)))
 
 
-def test_committed_notebooks_are_built_from_their_scripts(course: Course) -> None:
-    report(course.differences())
+@pytest.fixture(scope="module")
+def products(course: Course) -> dict[PurePosixPath, str]:
+    return course.products()
+
+
+def test_committed_notebooks_are_built_from_their_scripts(course: Course, products) -> None:
+    report(course.differences(products))
 
 
 def test_committed_notebooks_hold_no_outputs(course: Course) -> None:
@@ -59,8 +65,8 @@ def test_committed_notebooks_hold_no_outputs(course: Course) -> None:
                     assert cell.execution_count is None, f"{path.name}: run ./course build"
 
 
-def test_every_link_between_the_pages_resolves(course: Course) -> None:
-    for path, text in course.products().items():
+def test_every_link_between_the_pages_resolves(course: Course, products) -> None:
+    for path, text in products.items():
         prose = text
         if path.suffix == ".ipynb":
             cells = json.loads(text)["cells"]

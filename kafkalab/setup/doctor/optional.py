@@ -43,7 +43,7 @@ def browser() -> Diagnosis:
         webbrowser.get()
     except webbrowser.Error:
         return Diagnosis(
-            "browser", "good", "none found here; ./course lab prints the address to open"
+            "browser", "good", "none with a screen here; ./course lab prints the address to open"
         )
     return Diagnosis("browser", "good", "./course lab opens it")
 
