@@ -171,7 +171,10 @@ def plain(thing):
 
 
 def executed(texts):
-    """Run code cells from top to bottom. What fails, fails, and the next one runs."""
+    """Run code cells from top to bottom. What fails, fails, and the next one runs.
+
+    What each check found, and at the end each of those that are gone.
+    """
     names = {}
     names["lab"] = lab = Lab(names)
     for text in texts:
@@ -179,7 +182,10 @@ def executed(texts):
             exec(compile(text, "cell", "exec"), names)
         except Exception as error:
             names["error"] = error
-    return lab.found
+    found = dict(lab.found)
+    for number in ASKED.keys() - found.keys():
+        lab.check(number)
+    return found, lab.found
 
 
 @settings(deadline=None, max_examples=400)
@@ -188,13 +194,13 @@ def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(chan
     cells = as_handed_in(lab(SOLVED))
     for how, at in changes:
         cells = changed(cells, how, at) or cells
-    right = executed(SOLVED_TEXTS)
-    in_jupyter = executed([cell.text for cell in cells if cell.kind == "code"])
+    right, _ = executed(SOLVED_TEXTS)
+    _, in_jupyter = executed([cell.text for cell in cells if cell.kind == "code"])
     woven = weave(BLANK, cells, asked=ASKED)
-    graded = executed([cell.source for cell in woven.notebook.cells if cell.cell_type == "code"])
+    graded, _ = executed([cell.source for cell in woven.notebook.cells if cell.cell_type == "code"])
     assert set(graded) == set(right), "every check is reached"
     for number, names in right.items():
-        if in_jupyter.get(number, names) == names:
+        if in_jupyter[number] == names:
             assert graded[number] == names, (number, woven.oddities)
             assert number not in woven.unanswered
 
