@@ -16,7 +16,8 @@ class Job:
 
     cluster: the path of a running cluster's description. hidden: run the hidden checks too.
     demos: run the cells that show something and that no task needs. last: the task after whose
-    checks the run ends; without it the whole notebook runs.
+    checks the run ends; without it the whole notebook runs. is_last_try: a machine that is short of
+    memory ends brokers too, so only where one is down a second time a cell is blamed.
     """
 
     student: str
@@ -27,6 +28,7 @@ class Job:
     notes: Sequence[str] = ()
     demos: bool = False
     last: int | None = None
+    is_last_try: bool = True
 
     def to_json(self) -> str:
         """One line."""
