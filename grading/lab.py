@@ -12,7 +12,8 @@ import builtins
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SEED = "KAFKALAB_LAB_SEED"
 """Set by the grader in its own first cell: the seed of the student whose notebook runs."""
+
+MOST = 1_000_000  # entries of a collection that a check may see; one of its own may have no end
 
 
 class Lab:
@@ -177,9 +180,13 @@ def as_digits(expression: str, names: Mapping[str, Any], largest: int) -> str:
 
 
 def to_plain(thing: Any) -> Any:
-    """What JSON does not know: numbers and arrays of numpy. Also runs in the kernel."""
+    """What JSON does not know: numbers and arrays of numpy, sets. Also runs in the kernel."""
     if hasattr(thing, "tolist"):
         return thing.tolist()
+    if isinstance(thing, Mapping):
+        return dict(thing)
+    if isinstance(thing, Collection) and not isinstance(thing, bytes | bytearray | memoryview):
+        return list(islice(thing, MOST))
     raise TypeError(f"a {type(thing).__name__} is no number, text, list or table")
 
 

@@ -150,16 +150,20 @@ class Lanes:
 
     def _one(self, lane: Lane, work: Work) -> None:
         """One hand-in, from the word `started` to its record, whatever happens."""
+        struck_in = ""
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             self.store.start(replace(work.record, started=records.now()))
             self.tell(Progress(lane.number, work.submission.student, {"event": "start"}))
             try:
-                attempted = lane.attempt(work)
+                attempted = lane.attempt(work, is_last=attempt == TRIES)
             except Exception:
                 attempted = Attempted(fault(self.lab, work, traceback.format_exc()))
             if self._is_stopped.is_set():
                 return
+            if attempted.struck_in and attempted.struck_in == struck_in:
+                by_the_student(attempted)
+            struck_in = attempted.struck_in
             is_spoilt = attempted.evidence.fault is Outcome.INFRA
             lane.lease.give_back(is_sound=not is_spoilt)
             attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
@@ -185,13 +189,13 @@ class Lane:
         self._lanes = lanes
         self._spare: Attempt | None = None
 
-    def attempt(self, work: Work) -> Attempted:
+    def attempt(self, work: Work, is_last: bool) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
         booted, self._spare = self._spare or Attempt(self._lanes.lab), None
         self._lanes.open.add(booted)
         try:
-            job = replace(work.job, cluster=self.lease.take())
+            job = replace(work.job, cluster=self.lease.take(), is_last_try=is_last)
             return booted.run(job, lambda event: self._report(job.student, event))
         except CourseError as error:
             return Attempted(fault(self._lanes.lab, work, f"no cluster: {error}"))
@@ -214,6 +218,16 @@ class Lane:
 def fault(lab: Definition, work: Work, why: str) -> Evidence:
     """The evidence of an attempt that we could not make."""
     return Evidence(lab.name, work.submission.student, work.seed, refusal=Outcome.INFRA, why=why)
+
+
+def by_the_student(attempted: Attempted) -> None:
+    """Twice a signal ended the process that grades beside the same cell: that is no accident.
+
+    What the checks had found until then counts.
+    """
+    evidence = attempted.evidence
+    evidence.refusal, evidence.ended, evidence.is_complete = None, Outcome.KERNEL_DIED, True
+    evidence.why = f"{attempted.struck_in} ended the process that runs the notebook"
 
 
 def refusal(lab: Definition, work: Work) -> Evidence:

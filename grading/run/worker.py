@@ -79,6 +79,7 @@ class Grader:
         view = self.attach(job.cluster)
         graded = GradedNotebook(self.kernel, lab.limits)
         x = Visible(graded, view, p, job.seed)
+        x.may_blame = job.is_last_try
         breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
         hidden = lab.hidden_checks() if job.hidden else ()
         examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
