@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -36,8 +36,9 @@ MOST_NAMED = 5
 class Submission:
     """What one person handed in. `student` is a name to show, which no other one of the upload has.
 
-    person: the platform's number or login; "" where the name is all there is. plain: the name
-    without a number that tells two apart. handed_in: the platform's time, "" where it tells none.
+    number: the platform's, or a login; "" where the name is all there is. plain: the name without
+    a number that tells two apart. handed_in: the platform's time, "" where it tells none. person:
+    whom the records know already, where that is not the number.
     """
 
     student: str
@@ -45,15 +46,16 @@ class Submission:
     refusal: Outcome | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
-    person: str = ""
+    number: str = ""
     plain: str = ""
     login: str = ""
     handed_in: str = ""
+    person: str = ""
 
     @property
     def id(self) -> str:
         """Whom it belongs to."""
-        return self.person or self.student
+        return self.person or self.number or self.student
 
 
 @dataclass(frozen=True)
@@ -216,8 +218,8 @@ def _told_apart(submissions: list[Submission]) -> list[Submission]:
     """In the order of their names; those who share one are shown with their number."""
     shared = Counter(one.plain for one in submissions)
     told = [
-        replace(one, student=f"{one.plain} ({one.person})")
-        if shared[one.plain] > 1 and one.person
+        replace(one, student=f"{one.plain} ({one.number})")
+        if shared[one.plain] > 1 and one.number
         else one
         for one in submissions
     ]
@@ -229,7 +231,7 @@ def _submission(person: Gathered, lab: str) -> Submission:
     who = person.who
     id = who.id if who.number or who.login else ""
     refused = Submission(
-        who.name, None, notes=tuple(person.notes), person=id, plain=who.name, login=who.login,
+        who.name, None, notes=tuple(person.notes), number=id, plain=who.name, login=who.login,
         handed_in=as_text(person.when),
     )  # fmt: skip
     readable: list[tuple[Candidate, NotebookFile]] = []
@@ -287,3 +289,17 @@ def as_text(when: datetime.datetime | None) -> str:
 def _age(candidate: Candidate) -> tuple[str, int, float]:
     """By the platform's time, then by the number that is appended to names, then by the file's."""
     return as_text(candidate.when), names.copy_number(candidate.place.name), candidate.changed
+
+
+def as_known(submissions: Sequence[Submission], known: Collection[str]) -> list[Submission]:
+    """The same, but whom the records know by name alone stays known so, while no other has it.
+
+    Otherwise a class that was graded before numbers were kept would get other parameters.
+    """
+    names = Counter(one.plain for one in submissions)
+    return [
+        replace(one, person=one.plain)
+        if one.plain in known and one.number not in known and names[one.plain] == 1
+        else one
+        for one in submissions
+    ]
