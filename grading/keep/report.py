@@ -64,7 +64,7 @@ def write(lab: Definition, store: Store) -> Path:
 
 def write_student(lab: Definition, store: Store, record: AttemptRecord) -> Path:
     """The page of one student."""
-    page = store.folder / "students" / f"{slug(record.student)}.html"
+    page = store.folder / "students" / f"{slug(record.id)}.html"
     write_whole(page, student_page(lab, record, store.evidence(record.key)))
     return page
 
@@ -86,7 +86,7 @@ def class_page(lab: Definition, records: list[AttemptRecord]) -> str:
     """What a teacher looks at first."""
     return TEMPLATES.get_template("class.html").render(
         lab=lab,
-        rows=[(record, f"students/{slug(record.student)}.html", in_words(record),
+        rows=[(record, f"students/{slug(record.id)}.html", in_words(record),
                _by_task(lab, record)) for record in records],
         checks=_difficulty(records),
         number=as_number,

@@ -19,8 +19,8 @@ from typing import Any
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission
-from grading.judge.outcome import Outcome
+from grading.handin.intake import Submission, as_known
+from grading.judge.outcome import OURS, Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store
@@ -34,7 +34,7 @@ TRIES = 2  # of an attempt that a fault of ours spoilt
 
 @dataclass(frozen=True)
 class Work:
-    """A hand-in with its seed, what is to be run of it, and the record of its attempt.
+    """A hand-in with its seed, what is to be run of it and why, and the record of its attempt.
 
     Without a job it cannot be run.
     """
@@ -43,6 +43,7 @@ class Work:
     seed: str
     job: Job | None
     record: AttemptRecord
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,21 +62,39 @@ Listener = Callable[[Progress], None]
 def plan(
     lab: Definition, submissions: Sequence[Submission], store: Store, secret: bytes, rerun: bool
 ) -> tuple[list[Work], list[AttemptRecord]]:
-    """What is to be run, and the records that are there already."""
+    """What is to be run, and why; and the records that are there already, which count."""
     to_do: list[Work] = []
     done: list[AttemptRecord] = []
-    for submission in submissions:
-        seed = student_seed(secret, lab.name, submission.student)
+    known = store.class_keys()
+    for submission in as_known(submissions, known):
+        seed = student_seed(secret, lab.name, submission.id)
         record = records.begun(lab, submission, seed)
-        work = Work(submission, seed, job_of(submission, seed), record)
-        found = store.find(work.record.key)
+        found = store.find(record.key)
         if found is not None and found.is_final and not rerun:
+            store.count(found)
             done.append(found)
         else:
-            to_do.append(work)
-    keys = {work.record.student: work.record.key for work in to_do}
-    store.set_class(keys | {record.student: record.key for record in done})
+            former = found or store.counting(known.get(submission.id, record.key))
+            why = reason(record, former)
+            to_do.append(Work(submission, seed, job_of(submission, seed), record, why))
     return to_do, done
+
+
+def reason(record: AttemptRecord, former: AttemptRecord | None) -> str:
+    """Why a hand-in is run, against what is there of its person."""
+    if former is None:
+        return "new"
+    if former.status == records.STARTED:
+        return "cut off before"
+    if former.hand_in != record.hand_in:
+        return "another hand-in"
+    if former.outcome in OURS:
+        return "a fault of the grader before"
+    if former.lab_digest != record.lab_digest:
+        return "the lab changed"
+    if former.grader != record.grader:
+        return "the grader changed"
+    return "asked for"
 
 
 def job_of(submission: Submission, seed: str) -> Job | None:
@@ -176,6 +195,7 @@ class Lanes:
         begun = self.store.find(work.record.key) or work.record
         record = records.ended(begun, attempted.evidence, self.lab.checks, self.hidden)
         self.store.finish(record, attempted)
+        self.store.count(record)
         self.records.append(record)
         self.tell(Progress(number, record.student, {"event": "end"}, record))
 
