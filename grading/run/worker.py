@@ -91,6 +91,7 @@ class Grader:
             cells=graded.cells,
             results=examiner.results,
             unanswered=sorted(woven.unanswered),
+            answers=woven.answers,
             oddities=[*job.notes, *woven.oddities],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),

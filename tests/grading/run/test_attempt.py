@@ -31,6 +31,7 @@ def test_the_solution_passes_everything(hand_in, tiny):
     checks = (*tiny.checks, *tiny.hidden_checks())
     assert total(checks, {result.check: result for result in evidence.results}).reached == 8
     assert [cell.state for cell in evidence.cells.values()] == [Outcome.RAN] * 3
+    assert evidence.answers[3] == "# Task 3\nsaid = p.name"
     assert evidence.cells[1].output == "hidden: []", "the kernel never holds hidden checks"
     text = str(attempted.notebook)
     assert "count = 2" in text
