@@ -16,7 +16,7 @@ from rich.table import Table
 
 from grading.define import definition
 from grading.define.definition import Definition
-from grading.judge.outcome import IN_WORDS, OURS, Outcome
+from grading.judge.outcome import IN_WORDS, OURS
 from grading.run.quick_import import without_web_grammar
 from kafkalab import engine as engines
 from kafkalab.errors import CourseError
@@ -52,15 +52,12 @@ def check(
         assessment, notes = own.check(notebook, status.update)
     for note in notes:
         console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
-    for line in assessment.lines:
-        says = f": {'; '.join(line.says())}" if line.says() else ""
-        text = f"{line.sign} {line.check.task} {line.check.title} ({line.points}){says}"
+    for text in assessment.as_lines():
         console.print(escape(text), highlight=False)
-    console.print(f"{assessment.points} points{assessment.hidden}", highlight=False)
-    if assessment.hint:
-        task = next(line.check.task for line in assessment.lines if line.result.outcome not in
-                    OURS | {Outcome.PASS})  # fmt: skip
-        console.print(f"\nNext, task {task}: {escape(assessment.hint)}", highlight=False)
+    for step in assessment.next:
+        console.print(f"\n{escape(str(step))}", highlight=False)
+        if step.number < step.of:
+            console.print(f"In the notebook, lab.check({step.task}) tells the next one.")
     if any(line.result.outcome in OURS for line in assessment.lines):
         raise typer.Exit(FAULTS)
 

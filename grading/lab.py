@@ -12,6 +12,7 @@ import builtins
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
@@ -25,8 +26,10 @@ from grading.define.expression import names_in
 from grading.define.marks import TASK_LINE
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
+from grading.judge.outcome import OURS, Outcome
 from grading.judge.view import ClusterView
 from grading.judge.visible import CellState, Visible
+from grading.practice.own_cells import OwnCells
 from grading.practice.show import Assessment
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
@@ -54,6 +57,8 @@ class Lab:
         self._seed = seed_text
         self._is_graded = SEED in os.environ
         self._notebook = OwnNotebook()
+        self._cells = OwnCells(None if self._is_graded else get_ipython())
+        self._told: Counter[int] = Counter()
         self._beside = None
         if lab.faults and not self._is_graded:
             from grading.faults.injection import Beside
@@ -87,7 +92,10 @@ class Lab:
         return self._cluster
 
     def check(self, task: int) -> Assessment | None:
-        """Run the public checks of a task against the cluster as it is now."""
+        """Run the public checks of a task against the cluster as it is now.
+
+        Each time that it fails tells one step more of the hint.
+        """
         if self._is_graded:
             return None  # the grader looks for itself
         if task not in self._definition.tasks:
@@ -95,14 +103,19 @@ class Lab:
                 f"This lab has no task {task}.",
                 f"Its tasks are {', '.join(map(str, self._definition.tasks))}.",
             )
-        return Assessment.of(self._definition, self._results({task}), {task})
+        found = self._results({task})
+        if any(result.outcome not in OURS | {Outcome.PASS} for result in found):
+            self._told[task] += task not in self._cells.causes
+        return Assessment.of(
+            self._definition, found, {task}, self._cells.causes, steps=self._told[task]
+        )
 
     def score(self) -> Assessment | None:
         """Run all public checks and add up the points."""
         if self._is_graded:
             return None
         tasks = set(self._definition.tasks)
-        return Assessment.of(self._definition, self._results(tasks), tasks)
+        return Assessment.of(self._definition, self._results(tasks), tasks, self._cells.causes)
 
     def program(self, name: str, tasks: Iterable[int], end: str) -> Path:
         """A Python file in the working folder: the cells of these tasks as last run, then `end`.
@@ -126,6 +139,7 @@ class Lab:
 
     def close(self) -> None:
         """Stop the cluster if this notebook started it."""
+        self._cells.leave()
         if self._beside is not None:
             self._beside.leave()
         if self._cluster is not None:

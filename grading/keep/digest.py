@@ -25,7 +25,7 @@ from kafkalab.places import repository
 START = ("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab")
 """What an attempt is run with, its process, and what the student's kernel loads."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
-NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice.show")
+NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice")
 """Left out: no check looks at a colour, and points are made anew by `./course rescore`. Where it
 matters after all, there is --rerun."""
 SETTINGS = {".json", ".properties", ".toml", ".xml", ".yml"}

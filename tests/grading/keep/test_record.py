@@ -21,9 +21,10 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
-from grading.keep import report
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Key, Store
+from grading.keep.report_class import class_csv
+from grading.keep.report_student import student_page
 from grading.run.attempt import Attempted
 from grading.run.lanes import Lanes, plan
 from grading.run.lanes import reason as records_reason
@@ -187,7 +188,7 @@ def test_evidence_and_records_survive_the_disk(tiny, tmp_path, hand_in):
     assert store.evidence(record.key) == attempted.evidence
     assert record.reached == 6
     assert record.outcome is Outcome.STUDENT_ERROR
-    page = report.student_page(tiny, record, store.evidence(record.key))
+    page = student_page(tiny, record, store.evidence(record.key))
     assert "ZeroDivisionError" in page
     assert "1 hidden check" in page
 
@@ -225,7 +226,7 @@ def test_parameters_differ_by_student_and_repeat_themselves(tiny):
 
 def test_no_cell_of_the_table_is_a_formula(tiny):
     evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", '=HYPERLINK("http://x")']
-    table = report.class_csv(tiny, [finished(tiny, student=name) for name in evil])
+    table = class_csv(tiny, [finished(tiny, student=name) for name in evil])
     rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
     assert [row[0] for row in rows] == [f"'{name}" for name in evil]
 
