@@ -37,7 +37,7 @@ def as_run(record: AttemptRecord) -> Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentRow:
     """A hand-in in the class table."""
 
     record: AttemptRecord
@@ -144,9 +144,9 @@ def difficulties(records: Iterable[AttemptRecord]) -> list[Difficulty]:
     return sorted(found, key=lambda check: check.task)
 
 
-def _rows(lab: Definition, records: Iterable[AttemptRecord], mark_of: MarkOf) -> list[Row]:
+def _rows(lab: Definition, records: Iterable[AttemptRecord], mark_of: MarkOf) -> list[StudentRow]:
     return [
-        Row(
+        StudentRow(
             record,
             f"students/{slug(record.id)}.html",
             mark_of(record),
@@ -166,11 +166,11 @@ def _by_task(lab: Definition, record: AttemptRecord) -> list[float | None]:
     ]
 
 
-def _is_scored(row: Row) -> bool:
+def _is_scored(row: StudentRow) -> bool:
     return row.mark.points is not None and row.record.outcome not in REFUSED
 
 
-def _summary(rows: Sequence[Row]) -> Summary | None:
+def _summary(rows: Sequence[StudentRow]) -> Summary | None:
     scored = [row for row in rows if _is_scored(row)]
     if not scored:
         return None

@@ -217,9 +217,8 @@ def defaults_are_right(x):
 @check(7, points=3, title="Two values of each make a difference")
 def values_make_a_difference(x):
     for _, name, _, effect, tried in _settings(x):
-        yield len(str(effect).split()) >= 4, f"{name}: the effect is told in {effect!r}"
-        pairs = [entry for entry in tried if isinstance(entry, list) and len(entry) == 2]
-        different = len({str(v) for v, _ in pairs}) > 1 and len({str(s) for _, s in pairs}) > 1
+        yield len(effect.split()) >= 4, f"{name}: the effect is told in {effect!r}"
+        different = len({str(v) for v, _ in tried}) > 1 and len({str(s) for _, s in tried}) > 1
         yield different, f"{name}: tried has {tried!r}; expected two values that differ in effect"
 
 
