@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grading.book.spreadsheet import guarded
 from grading.define.definition import Definition
 from grading.judge.outcome import REFUSED, Outcome
 from grading.keep.record import AttemptRecord, slug
 from grading.keep.report_pages import in_words, page, summed
 
 OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student has alone
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,19 @@ class Mark:
 
     points: float | None
     why: str = ""
+    number: str = ""
+    """Their id in the class."""
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Somebody of the class of whom there is no hand-in."""
+
+    student: str
+    number: str
+    section: str
+    says: str = "nothing was handed in"
 
 
 MarkOf = Callable[[AttemptRecord], Mark]
@@ -79,40 +92,51 @@ class Summary:
     """The mean for each task."""
 
 
-def class_page(lab: Definition, records: list[AttemptRecord], mark_of: MarkOf = as_run) -> str:
+def class_page(
+    lab: Definition,
+    records: list[AttemptRecord],
+    mark_of: MarkOf = as_run,
+    missing: Sequence[Missing] = (),
+) -> str:
     """What a teacher looks at first."""
     rows = _rows(lab, records, mark_of)
     return page(
         "class.html",
         lab=lab,
         rows=rows,
+        missing=missing,
+        has_sections=any([*(one.section for one in missing), *(row.mark.section for row in rows)]),
         summary=_summary(rows),
         left_out=[row for row in rows if not _is_scored(row)],
         checks=difficulties(records),
     )
 
 
-def class_csv(lab: Definition, records: list[AttemptRecord], mark_of: MarkOf = as_run) -> str:
+def class_csv(
+    lab: Definition,
+    records: list[AttemptRecord],
+    mark_of: MarkOf = as_run,
+    missing: Sequence[Missing] = (),
+) -> str:
     """One line a student; no cell can become a formula of a spreadsheet."""
     written = io.StringIO()
     writer = csv.writer(written)
     ids = list(dict.fromkeys(check["id"] for record in records for check in record.checks))
     tasks = [f"task {number}" for number in lab.tasks]
-    writer.writerow(["student", "outcome", "points", "of", *tasks, *ids, "says", "notes"])
+    who = ["student", "id", "section"]
+    writer.writerow([*who, "outcome", "points", "of", *tasks, *ids, "says", "notes"])
     for row in _rows(lab, records, mark_of):
         record = row.record
         points = {check["id"]: check["reached"] for check in record.checks}
-        cells = [record.student, record.outcome, row.mark.points, record.full, *row.tasks]
+        cells: list[object] = [record.student, row.mark.number, row.mark.section]
+        cells += [record.outcome, row.mark.points, record.full, *row.tasks]
         cells += [*(points.get(name) for name in ids), row.says, "; ".join(row.notes)]
         writer.writerow([guarded(cell) for cell in cells])
+    blank = [""] * (3 + len(tasks) + len(ids))
+    for one in missing:
+        cells = [one.student, one.number, one.section, *blank, one.says, ""]
+        writer.writerow([guarded(cell) for cell in cells])
     return written.getvalue()
-
-
-def guarded(cell: object) -> object:
-    """Text that a spreadsheet would take for a formula gets a mark in front."""
-    if isinstance(cell, str) and cell.startswith(FORMULA):
-        return f"'{cell}"
-    return "" if cell is None else cell
 
 
 def difficulties(records: Iterable[AttemptRecord]) -> list[Difficulty]:
