@@ -1,13 +1,19 @@
-"""The class of a lab now: each hand-in with whom it belongs to, and who has none."""
+"""The class of a lab now: the mark of each person, and who has none."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.book import roster
-from grading.book.roster import Found, Person, Roster
+from grading.book import roster, rules, worksheet
+from grading.book.marks import Arrival, Mark, in_utc, mark, of_several
+from grading.book.roster import Person, Roster
+from grading.book.rules import LAST, LabRule, Rules
+from grading.book.times import NoTime
+from grading.book.worksheet import Worksheet
+from grading.define.place import places
 from grading.keep.record import AttemptRecord, Store
 from kafkalab.files import write_whole
 
@@ -22,25 +28,11 @@ def keep_roster(file: Path, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A hand-in that counts, and whose it is."""
-
-    record: AttemptRecord
-    found: Found
-
-    @property
-    def name(self) -> str:
-        """The roster's spelling, unless the hand-in's tells two people of one name apart."""
-        is_alone = self.record.plain in ("", self.record.student)
-        return self.found.person.shown if self.found.person and is_alone else self.record.student
-
-
-@dataclass(frozen=True)
 class LabClass:
     """Everybody of a lab, in the order of names."""
 
     lab: str
-    entries: tuple[Entry, ...]
+    marks: tuple[Mark, ...]
     missing: tuple[Person, ...]
     """On the roster, and no hand-in is theirs."""
     has_roster: bool
@@ -51,14 +43,19 @@ class LabClass:
         if self.has_roster:
             found += [
                 f"{one.record.student}: {one.found.why}"
-                for one in self.entries
+                for one in self.marks
                 if one.found.person is None
             ]
-        people = Counter(one.found.person.id for one in self.entries if one.found.person)
+        people = Counter(one.found.person.id for one in self.marks if one.found.person)
         found += [
             f"{id}: {count} hand-ins are from one person"
             for id, count in people.items()
             if count > 1
+        ]
+        found += [
+            f"{one.name}: {one.unknown} it was handed in, so it counts as in time"
+            for one in self.marks
+            if one.unknown
         ]
         return found
 
@@ -69,29 +66,94 @@ class Course:
 
     folder: Path
     roster: Roster
+    rules: Rules
 
     @classmethod
     def read(cls, folder: Path) -> Course:
-        file = folder / roster.FILE
-        return cls(folder, roster.read(file) if file.exists() else Roster())
+        """A CourseError where one of its files cannot be used."""
+        people, rule = folder / roster.FILE, folder / rules.FILE
+        read = cls(
+            folder,
+            roster.read(people) if people.exists() else Roster(),
+            rules.read(rule) if rule.exists() else Rules(),
+        )
+        for lab in read.rules.labs.values():
+            read._worksheet(lab)
+        return read
 
     def remarks(self) -> list[str]:
         """What a teacher should know of the files in the folder."""
         unused = ", ".join(self.roster.unused)
-        return [f"{roster.FILE}: these columns mean nothing here: {unused}"] if unused else []
+        known = {int(place.number) for place in places()}
+        return [
+            *([f"{roster.FILE}: these columns mean nothing here: {unused}"] if unused else []),
+            *(
+                f"{rules.FILE}: there is no lab {number:02d}"
+                for number in self.rules.labs
+                if number not in known
+            ),
+        ]
 
     def lab(self, lab: str) -> LabClass:
         """The class of a lab now."""
-        entries = [
-            Entry(record, self._whose(record)) for record in Store(self.folder, lab).class_records()
+        store, rule = Store(self.folder, lab), self.rules.of(lab)
+        sheet = self._worksheet(rule)
+        several = _hand_ins(store) if rule.attempts or rule.counts != LAST else {}
+        marks = [
+            self._mark(record, several.get(record.id, []), rule, sheet)
+            for record in store.class_records()
         ]
-        entries.sort(key=lambda one: (one.name, one.record.id))
-        there = {one.found.person.id for one in entries if one.found.person}
+        marks.sort(key=lambda one: (one.name, one.id))
+        there = {one.found.person.id for one in marks if one.found.person}
         missing = sorted(
             (person for person in self.roster.people if person.id not in there),
             key=lambda person: (person.shown, person.id),
         )
-        return LabClass(lab, tuple(entries), tuple(missing), bool(self.roster.people))
+        return LabClass(lab, tuple(marks), tuple(missing), bool(self.roster.people))
 
-    def _whose(self, record: AttemptRecord) -> Found:
-        return self.roster.find(record.number, record.plain or record.student, record.login)
+    def _worksheet(self, rule: LabRule) -> Worksheet:
+        return worksheet.read(self.folder / rule.worksheet) if rule.worksheet else Worksheet()
+
+    def _mark(
+        self,
+        counted: AttemptRecord,
+        several: Sequence[AttemptRecord],
+        rule: LabRule,
+        sheet: Worksheet,
+    ) -> Mark:
+        """The mark of a person. several: all that they handed in, the first one first."""
+        said = sheet.of(counted.number)
+        name = counted.plain or counted.student
+        found = self.roster.find(counted.number, name, counted.login, said.also)
+        hand_ins = [counted if one.hand_in == counted.hand_in else one for one in several]
+        if counted not in hand_ins:
+            hand_ins.append(counted)
+        dated = [(one, self._arrival([one.handed_in])) for one in hand_ins]
+        if all(arrival.when for _, arrival in dated):
+            dated.sort(key=lambda pair: in_utc(pair[1].when) if pair[1].when else 0)
+        else:
+            # A worksheet and a roster have one time for a person: that of the latest hand-in.
+            times = found.person.times if found.person else {}
+            latest = dated[-1][0]
+            written = [latest.handed_in, said.time, times.get(rules.number_of(counted.lab), "")]
+            dated[-1] = latest, self._arrival(written)
+        return of_several([mark(one, found, rule, arrival) for one, arrival in dated], rule)
+
+    def _arrival(self, written: Sequence[str]) -> Arrival:
+        """The first of these times that can be read."""
+        arrival = Arrival()
+        for text in filter(None, written):
+            try:
+                return Arrival(self.rules.moment(text))
+            except NoTime as why:
+                arrival = Arrival(why=f"{why}; so nobody knows when")
+        return arrival
+
+
+def _hand_ins(store: Store) -> dict[str, list[AttemptRecord]]:
+    """Person -> the latest record of each hand-in, in the order in which they were first graded."""
+    found: dict[str, dict[str, AttemptRecord]] = defaultdict(dict)
+    for record in sorted(store.all_records(), key=lambda one: one.started):
+        if record.is_final:
+            found[record.id][record.hand_in] = record
+    return {person: list(records.values()) for person, records in found.items()}

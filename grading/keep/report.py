@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from grading.book.classbook import Course, Entry
+from grading.book.classbook import Course
+from grading.book.marks import Mark
 from grading.define.definition import Definition
 from grading.keep.record import AttemptRecord, Store, slug
-from grading.keep.report_class import Mark, Missing, class_csv, class_page
+from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
 from grading.keep.report_student import student_page
 from kafkalab.files import write_whole
 
@@ -19,13 +20,13 @@ from kafkalab.files import write_whole
 def write(lab: Definition, store: Store) -> Path:
     """All pages of a lab; returns the class table."""
     found = Course.read(store.course).lab(lab.name)
-    records = [_named(entry) for entry in found.entries]
-    for record in records:
-        write_student(lab, store, record)
-    marks = {entry.record.id: _mark(entry) for entry in found.entries}
+    for mark in found.marks:
+        write_student(lab, store, _counted(mark))
+    records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
+    marks = {mark.id: _shown(mark) for mark in found.marks}
     missing = [Missing(one.shown, one.id, one.section) for one in found.missing]
 
-    def mark_of(record: AttemptRecord) -> Mark:
+    def mark_of(record: AttemptRecord) -> MarkShown:
         return marks[record.id]
 
     write_whole(store.folder / "class.html", class_page(lab, records, mark_of, missing))
@@ -41,14 +42,24 @@ def write_student(lab: Definition, store: Store, record: AttemptRecord) -> Path:
     return page
 
 
-def _named(entry: Entry) -> AttemptRecord:
-    return replace(entry.record, student=entry.name, person=entry.record.id)
+def _counted(mark: Mark) -> AttemptRecord:
+    """The record as its student reads it: with what counts, and why."""
+    return replace(
+        mark.record,
+        student=mark.name,
+        person=mark.id,
+        reached=mark.points,
+        full=mark.full,
+        notes=[*mark.words, *mark.record.notes],
+    )
 
 
-def _mark(entry: Entry) -> Mark:
-    person, record = entry.found.person, entry.record
-    return Mark(
-        record.reached,
+def _shown(mark: Mark) -> MarkShown:
+    person, record = mark.found.person, mark.record
+    return MarkShown(
+        mark.points,
+        "; ".join(mark.words),
         number=person.id if person else record.number,
         section=person.section if person else "",
+        instead=mark.instead,
     )

@@ -21,7 +21,7 @@ OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student 
 
 
 @dataclass(frozen=True)
-class Mark:
+class MarkShown:
     """What counts for a student, and why where it is not what the run gave."""
 
     points: float | None
@@ -29,6 +29,13 @@ class Mark:
     number: str = ""
     """Their id in the class."""
     section: str = ""
+    instead: str = "?"
+    """What stands where there are no points."""
+
+    @property
+    def cell(self) -> float | str:
+        """What a table has: points, or the word for why there are none."""
+        return self.instead if self.points is None else self.points
 
 
 @dataclass(frozen=True)
@@ -41,12 +48,12 @@ class Missing:
     says: str = "nothing was handed in"
 
 
-MarkOf = Callable[[AttemptRecord], Mark]
+MarkOf = Callable[[AttemptRecord], MarkShown]
 
 
-def as_run(record: AttemptRecord) -> Mark:
+def as_run(record: AttemptRecord) -> MarkShown:
     """The mark that the run gave."""
-    return Mark(record.reached)
+    return MarkShown(record.reached)
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class StudentRow:
 
     record: AttemptRecord
     page: str
-    mark: Mark
+    mark: MarkShown
     tasks: list[float | None]
     says: str
 
@@ -129,7 +136,7 @@ def class_csv(
         record = row.record
         points = {check["id"]: check["reached"] for check in record.checks}
         cells: list[object] = [record.student, row.mark.number, row.mark.section]
-        cells += [record.outcome, row.mark.points, record.full, *row.tasks]
+        cells += [record.outcome, row.mark.cell, record.full, *row.tasks]
         cells += [*(points.get(name) for name in ids), row.says, "; ".join(row.notes)]
         writer.writerow([guarded(cell) for cell in cells])
     blank = [""] * (3 + len(tasks) + len(ids))

@@ -20,7 +20,7 @@ def whose(classroom) -> dict[str, str]:
     found = Course.read(classroom.folder).lab(classroom.lab.name)
     return {
         entry.record.student: entry.found.person.id if entry.found.person else entry.found.why
-        for entry in found.entries
+        for entry in found.marks
     }
 
 
