@@ -36,6 +36,7 @@ VERBS = {
     "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
     "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
     "rescore": Verb("rescore", TEACH, "Make points anew from what was seen, without a run."),
+    "review": Verb("review", TEACH, "Set a mark, a comment or an excuse by hand, with its reason."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),

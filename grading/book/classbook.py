@@ -1,17 +1,19 @@
-"""The class of a lab now: the mark of each person, and who has none."""
+"""A course folder: its roster, rules and decisions, and the marks that come of them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.book import roster, rules, worksheet
-from grading.book.marks import Arrival, Mark, in_utc, mark, of_several
-from grading.book.roster import Person, Roster
+from grading.book import decisions, roster, rules, worksheet
+from grading.book.decisions import Decision
+from grading.book.labclass import LabClass, aliases
+from grading.book.marks import Arrival, Mark, absent, mark, of_several
+from grading.book.roster import Roster
 from grading.book.rules import LAST, LabRule, Rules
-from grading.book.times import NoTime
+from grading.book.times import NoTime, in_utc
 from grading.book.worksheet import Worksheet
 from grading.define.place import places
 from grading.keep.record import AttemptRecord, Store
@@ -25,39 +27,6 @@ def keep_roster(file: Path, folder: Path) -> None:
     if kept.exists() and (former := kept.read_bytes()) != content:
         write_whole(kept.with_suffix(".before.csv"), former)
     write_whole(kept, content)
-
-
-@dataclass(frozen=True)
-class LabClass:
-    """Everybody of a lab, in the order of names."""
-
-    lab: str
-    marks: tuple[Mark, ...]
-    missing: tuple[Person, ...]
-    """On the roster, and no hand-in is theirs."""
-    has_roster: bool
-
-    def problems(self) -> list[str]:
-        """What a teacher should look at."""
-        found = [f"{one.label}: nothing was handed in" for one in self.missing]
-        if self.has_roster:
-            found += [
-                f"{one.record.student}: {one.found.why}"
-                for one in self.marks
-                if one.found.person is None
-            ]
-        people = Counter(one.found.person.id for one in self.marks if one.found.person)
-        found += [
-            f"{id}: {count} hand-ins are from one person"
-            for id, count in people.items()
-            if count > 1
-        ]
-        found += [
-            f"{one.name}: {one.unknown} it was handed in, so it counts as in time"
-            for one in self.marks
-            if one.unknown
-        ]
-        return found
 
 
 @dataclass(frozen=True)
@@ -98,9 +67,10 @@ class Course:
         """The class of a lab now."""
         store, rule = Store(self.folder, lab), self.rules.of(lab)
         sheet = self._worksheet(rule)
+        decided = decisions.read(store.folder)
         several = _hand_ins(store) if rule.attempts or rule.counts != LAST else {}
         marks = [
-            self._mark(record, several.get(record.id, []), rule, sheet)
+            self._mark(record, several.get(record.id, []), rule, sheet, decided)
             for record in store.class_records()
         ]
         marks.sort(key=lambda one: (one.name, one.id))
@@ -109,7 +79,16 @@ class Course:
             (person for person in self.roster.people if person.id not in there),
             key=lambda person: (person.shown, person.id),
         )
-        return LabClass(lab, tuple(marks), tuple(missing), bool(self.roster.people))
+        return LabClass(
+            lab,
+            tuple(marks),
+            tuple(
+                absent(one, decisions.of_person(decided, {decisions.of_roster(one.id)}))
+                for one in missing
+            ),
+            bool(self.roster.people),
+            tuple(decided),
+        )
 
     def _worksheet(self, rule: LabRule) -> Worksheet:
         return worksheet.read(self.folder / rule.worksheet) if rule.worksheet else Worksheet()
@@ -120,6 +99,7 @@ class Course:
         several: Sequence[AttemptRecord],
         rule: LabRule,
         sheet: Worksheet,
+        decided: Sequence[Decision],
     ) -> Mark:
         """The mark of a person. several: all that they handed in, the first one first."""
         said = sheet.of(counted.number)
@@ -137,7 +117,8 @@ class Course:
             latest = dated[-1][0]
             written = [latest.handed_in, said.time, times.get(rules.number_of(counted.lab), "")]
             dated[-1] = latest, self._arrival(written)
-        return of_several([mark(one, found, rule, arrival) for one, arrival in dated], rule)
+        theirs = decisions.of_person(decided, aliases(counted, found.person))
+        return of_several([mark(one, found, rule, at, theirs) for one, at in dated], rule)
 
     def _arrival(self, written: Sequence[str]) -> Arrival:
         """The first of these times that can be read."""

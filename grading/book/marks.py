@@ -1,15 +1,20 @@
-"""Record + rule -> mark: pure, made anew each time marks are told."""
+"""Record + decisions + rule -> mark: pure, made anew each time marks are told."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from grading.book.roster import Found
+from grading.book.decisions import Decided
+from grading.book.roster import Found, Person
 from grading.book.rules import BEST, FIRST, LabRule
-from grading.judge.outcome import REFUSED
+from grading.book.times import in_utc, in_words
+from grading.judge.outcome import OURS, REFUSED, Outcome
 from grading.keep.record import AttemptRecord
+
+EXCUSED = "excused"
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,37 @@ class Arrival:
 
 
 @dataclass(frozen=True)
+class Line:
+    """What a check gives after all decisions. An excused one counts neither way."""
+
+    check: dict[str, Any]
+    reached: float | None
+    full: float
+    words: str = ""
+    """What was decided, by whom and why."""
+    is_excused: bool = False
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Somebody on the roster without a hand-in, and what a teacher decided about that."""
+
+    person: Person
+    points: float | None = None
+    words: tuple[str, ...] = ()
+    is_excused: bool = False
+
+    @property
+    def instead(self) -> str:
+        """What stands where there are no points."""
+        return EXCUSED if self.is_excused else ""
+
+    @property
+    def remarks(self) -> str:
+        return "; ".join(self.words) or "nothing was handed in"
+
+
+@dataclass(frozen=True)
 class Mark:
     """What a person gets for a lab, and all that must be said about it.
 
@@ -29,13 +65,15 @@ class Mark:
 
     record: AttemptRecord
     found: Found
+    lines: tuple[Line, ...]
     earned: float | None
     full: float
     points: float | None
     words: tuple[str, ...] = ()
-    """Why the points are not simply those of the checks."""
+    """Why the points are not simply those of the checks, and a teacher's comments."""
     unknown: str = ""
     """Something is due, and why nobody knows when this was handed in."""
+    is_excused: bool = False
 
     @property
     def id(self) -> str:
@@ -50,30 +88,83 @@ class Mark:
     @property
     def instead(self) -> str:
         """What stands where there are no points."""
+        if self.is_excused:
+            return EXCUSED
         if self.record.outcome in REFUSED:
             return str(self.record.outcome).replace("_", " ")
         return "?"
 
 
-def mark(record: AttemptRecord, found: Found, rule: LabRule, arrival: Arrival) -> Mark:
-    """The mark for an attempt. What could not be read has no number: that is a teacher's word."""
-    earned = None if record.outcome in REFUSED else record.reached
-    points, words, unknown = earned, [], ""
-    if rule.due is not None and earned is not None:
+def mark(
+    record: AttemptRecord,
+    found: Found,
+    rule: LabRule,
+    arrival: Arrival,
+    decided: Decided = Decided(),  # noqa: B008 - it cannot change
+) -> Mark:
+    """The mark for an attempt. What could not be read has no number but a teacher's."""
+    lines = tuple(_line(check, decided) for check in record.checks)
+    full = round(sum(line.full for line in lines), 2)
+    earned = _sum(record, lines)
+    words = [line.words for line in lines if line.words]
+    whole, excuse = decided.mark(), decided.excuse()
+    if whole is not None:
+        earned = bounded(whole.points or 0, full)
+        words.append(f"{earned:g} of {full:g} points, set by {whole.who}: {whole.words}")
+    if excuse is not None:
+        earned = None
+        words.append(f"Excused by {excuse.who}, this lab does not count: {excuse.words}")
+    points, unknown = earned, ""
+    # No rule changes what a teacher set for the whole lab.
+    if rule.due is not None and earned is not None and whole is None:
         if arrival.when is None:
             unknown = arrival.why
         else:
-            extra = found.person.extra if found.person else datetime.timedelta()
-            late = in_utc(arrival.when) - in_utc(rule.due) - extra
-            if percent := rule.late.percent(late):
-                points = bounded(earned * (1 - percent / 100), record.full)
-                words.append(
-                    f"Handed in {in_words(late)} late"
-                    + (f", beyond extra time of {in_words(extra)}" if extra else "")
-                    + f" (due {rule.due:%Y-%m-%d %H:%M %Z}): {percent:g} % less, "
-                    f"{points:g} points and not {earned:g}"
-                )
-    return Mark(record, found, earned, record.full, points, tuple(words), unknown)
+            late = in_utc(arrival.when) - in_utc(rule.due) - _extra(found.person)
+            percent = rule.late.percent(late)
+            points = bounded(earned * (1 - percent / 100), full)
+            if percent:
+                words.append(_late(late, found.person, rule.due, percent, earned, points))
+    words += [
+        f"{_task(record, one.check)}{one.who} writes: {one.words}" for one in decided.comments
+    ]
+    return Mark(
+        record, found, lines, earned, full, points, tuple(words), unknown, excuse is not None
+    )
+
+
+def absent(person: Person, decided: Decided) -> Absent:
+    """What counts for somebody who handed in nothing."""
+    words = [f"{one.who} writes: {one.words}" for one in decided.comments]
+    if one := decided.mark():
+        words.insert(
+            0, f"Nothing was handed in; {one.points:g} points, set by {one.who}: {one.words}"
+        )
+        return Absent(person, one.points, tuple(words))
+    if one := decided.excuse():
+        words.insert(0, f"Nothing was handed in; excused by {one.who}: {one.words}")
+        return Absent(person, None, tuple(words), is_excused=True)
+    return Absent(person, None, ("nothing was handed in", *words) if words else ())
+
+
+def counted(mark: Mark) -> AttemptRecord:
+    """The record as its student reads it: with what counts, and why."""
+    record = mark.record
+    outcome = record.outcome
+    if outcome in OURS and mark.points is not None:
+        # A teacher said what the grader could not.
+        outcome = Outcome.PASS if mark.points == mark.full else Outcome.PART
+    return replace(
+        record,
+        student=mark.name,
+        person=mark.id,
+        outcome=outcome,
+        why=record.why if outcome == record.outcome else "",
+        reached=mark.points,
+        full=mark.full,
+        checks=[_counted(line) for line in mark.lines],
+        notes=[*mark.words, *record.notes],
+    )
 
 
 def of_several(marks: Sequence[Mark], rule: LabRule) -> Mark:
@@ -93,15 +184,59 @@ def bounded(points: float, full: float) -> float:
     return round(min(max(points, 0.0), full), 2)
 
 
-def in_utc(when: datetime.datetime) -> datetime.datetime:
-    """Times in one zone are otherwise subtracted as clocks show them, an hour off in October."""
-    return when.astimezone(datetime.UTC)
+def _line(check: dict[str, Any], decided: Decided) -> Line:
+    id, full = check["id"], check["full"]
+    if one := decided.mark(id):
+        reached = bounded(one.points or 0, full)
+        said = f"{reached:g} of {full:g} points, set by {one.who}: {one.words}"
+    elif one := decided.excuse(id):
+        said = f"does not count, excused by {one.who}: {one.words}"
+        return Line(check, 0, 0, f"Task {check['task']}, {check['title']}: {said}", True)
+    else:
+        return Line(check, check["reached"], full)
+    return Line(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
 
 
-def in_words(length: datetime.timedelta) -> str:
-    """A length of time as people say it: 1 day 2 h, 40 min."""
-    minutes = max(1, int(length.total_seconds() // 60))
-    days, minutes = divmod(minutes, 24 * 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [f"{days} day{'s' * (days != 1)}"] * bool(days) + [f"{hours} h"] * bool(hours)
-    return " ".join(parts + [f"{minutes} min"] * bool(minutes and not days))
+def _sum(record: AttemptRecord, lines: Sequence[Line]) -> float | None:
+    """The points of all checks, where they are known."""
+    parts = [line.reached for line in lines]
+    is_decided = any(line.words for line in lines)
+    is_run = record.outcome not in REFUSED and record.reached is not None
+    # Where a check of ours broke, a teacher may have settled it.
+    is_broken = any(check["reached"] is None for check in record.checks)
+    if None in parts or not (is_run or (is_decided and (is_broken or record.outcome in REFUSED))):
+        return None
+    return round(sum(part or 0 for part in parts), 2)
+
+
+def _extra(person: Person | None) -> datetime.timedelta:
+    return person.extra if person else datetime.timedelta()
+
+
+def _late(
+    late: datetime.timedelta,
+    person: Person | None,
+    due: datetime.datetime,
+    percent: float,
+    earned: float,
+    points: float,
+) -> str:
+    extra = f", beyond extra time of {in_words(_extra(person))}" if _extra(person) else ""
+    return (
+        f"Handed in {in_words(late)} late{extra} (due {due:%Y-%m-%d %H:%M %Z}): "
+        f"{percent:g} % less, {points:g} points and not {earned:g}"
+    )
+
+
+def _task(record: AttemptRecord, id: str) -> str:
+    """How a note begins that belongs to a check: its page puts it there."""
+    check = next((one for one in record.checks if one["id"] == id), None)
+    return f"Task {check['task']}, {check['title']}: " if check else ""
+
+
+def _counted(line: Line) -> dict[str, Any]:
+    if not line.words:
+        return line.check
+    good, part = line.reached == line.full, bool(line.reached)
+    outcome = Outcome.PASS if good else Outcome.PART if part else Outcome.FAIL
+    return line.check | {"reached": line.reached, "full": line.full, "outcome": outcome}

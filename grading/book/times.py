@@ -40,3 +40,17 @@ def parsed(text: str) -> datetime.datetime:
         except ValueError:
             continue
     raise NoTime(f'"{text}" is no time; write it as "2026-11-27 18:00"')
+
+
+def in_utc(when: datetime.datetime) -> datetime.datetime:
+    """Times in one zone are otherwise subtracted as clocks show them, an hour off in October."""
+    return when.astimezone(datetime.UTC)
+
+
+def in_words(length: datetime.timedelta) -> str:
+    """A length of time as people say it: 1 day 2 h, 40 min."""
+    minutes = max(1, int(length.total_seconds() // 60))
+    days, minutes = divmod(minutes, 24 * 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [f"{days} day{'s' * (days != 1)}"] * bool(days) + [f"{hours} h"] * bool(hours)
+    return " ".join(parts + [f"{minutes} min"] * bool(minutes and not days))

@@ -5,11 +5,12 @@ Everything from a hand-in is escaped by the template engine, the pages load noth
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 from grading.book.classbook import Course
-from grading.book.marks import Mark
+from grading.book.marks import EXCUSED, Absent, Line, Mark, counted
 from grading.define.definition import Definition
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
@@ -21,10 +22,10 @@ def write(lab: Definition, store: Store) -> Path:
     """All pages of a lab; returns the class table."""
     found = Course.read(store.course).lab(lab.name)
     for mark in found.marks:
-        write_student(lab, store, _counted(mark))
+        write_student(_without_excused(lab, mark), store, counted(mark))
     records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
     marks = {mark.id: _shown(mark) for mark in found.marks}
-    missing = [Missing(one.shown, one.id, one.section) for one in found.missing]
+    missing = [_absent(one) for one in found.missing]
 
     def mark_of(record: AttemptRecord) -> MarkShown:
         return marks[record.id]
@@ -42,16 +43,14 @@ def write_student(lab: Definition, store: Store, record: AttemptRecord) -> Path:
     return page
 
 
-def _counted(mark: Mark) -> AttemptRecord:
-    """The record as its student reads it: with what counts, and why."""
-    return replace(
-        mark.record,
-        student=mark.name,
-        person=mark.id,
-        reached=mark.points,
-        full=mark.full,
-        notes=[*mark.words, *mark.record.notes],
-    )
+def _without_excused(lab: Definition, mark: Mark) -> Definition:
+    """The lab as it counts for one person: an excused check has no points."""
+    full = Counter[int]()
+    for line in mark.lines:
+        if line.is_excused:
+            full[line.check["task"]] += line.check["full"]
+    tasks = {n: replace(task, points=task.points - full[n]) for n, task in lab.tasks.items()}
+    return replace(lab, tasks=tasks)
 
 
 def _shown(mark: Mark) -> MarkShown:
@@ -61,5 +60,16 @@ def _shown(mark: Mark) -> MarkShown:
         "; ".join(mark.words),
         number=person.id if person else record.number,
         section=person.section if person else "",
+        full=mark.full,
         instead=mark.instead,
+        checks={line.check["id"]: _cell(line) for line in mark.lines},
     )
+
+
+def _cell(line: Line) -> float | str | None:
+    return EXCUSED if line.is_excused else line.reached
+
+
+def _absent(one: Absent) -> Missing:
+    points = one.instead if one.points is None else one.points
+    return Missing(one.person.shown, one.person.id, one.person.section, points, one.remarks)

@@ -7,8 +7,8 @@ import io
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from grading.book.spreadsheet import guarded
@@ -29,6 +29,10 @@ class MarkShown:
     number: str = ""
     """Their id in the class."""
     section: str = ""
+    checks: Mapping[str, float | str | None] = field(default_factory=dict)
+    """Check -> points that count, or a word, where that is not what the run gave."""
+    full: float | None = None
+    """Where something does not count."""
     instead: str = "?"
     """What stands where there are no points."""
 
@@ -45,7 +49,8 @@ class Missing:
     student: str
     number: str
     section: str
-    says: str = "nothing was handed in"
+    points: float | str
+    says: str
 
 
 MarkOf = Callable[[AttemptRecord], MarkShown]
@@ -134,14 +139,15 @@ def class_csv(
     writer.writerow([*who, "outcome", "points", "of", *tasks, *ids, "says", "notes"])
     for row in _rows(lab, records, mark_of):
         record = row.record
-        points = {check["id"]: check["reached"] for check in record.checks}
+        points = _points(record, row.mark)
         cells: list[object] = [record.student, row.mark.number, row.mark.section]
-        cells += [record.outcome, row.mark.cell, record.full, *row.tasks]
+        cells += [record.outcome, row.mark.cell]
+        cells += [record.full if row.mark.full is None else row.mark.full, *row.tasks]
         cells += [*(points.get(name) for name in ids), row.says, "; ".join(row.notes)]
         writer.writerow([guarded(cell) for cell in cells])
-    blank = [""] * (3 + len(tasks) + len(ids))
+    blank = [""] * (1 + len(tasks) + len(ids))
     for one in missing:
-        cells = [one.student, one.number, one.section, *blank, one.says, ""]
+        cells = [one.student, one.number, one.section, "", one.points, *blank, one.says, ""]
         writer.writerow([guarded(cell) for cell in cells])
     return written.getvalue()
 
@@ -181,19 +187,26 @@ def _rows(lab: Definition, records: Iterable[AttemptRecord], mark_of: MarkOf) ->
             record,
             f"students/{slug(record.id)}.html",
             mark_of(record),
-            _by_task(lab, record),
+            _by_task(lab, record, mark_of(record)),
             in_words(record),
         )
         for record in records
     ]
 
 
-def _by_task(lab: Definition, record: AttemptRecord) -> list[float | None]:
-    if record.reached is None:
+def _points(record: AttemptRecord, mark: MarkShown) -> dict[str, float | str | None]:
+    """Of each check."""
+    return {check["id"]: check["reached"] for check in record.checks} | dict(mark.checks)
+
+
+def _by_task(lab: Definition, record: AttemptRecord, mark: MarkShown) -> list[float | None]:
+    if mark.points is None:
         return [None] * len(lab.tasks)
+    points = _points(record, mark)
+    of_task = {n: [c["id"] for c in record.checks if c["task"] == n] for n in lab.tasks}
     return [
-        summed(check["reached"] for check in record.checks if check["task"] == number)
-        for number in lab.tasks
+        summed(part for id in ids if not isinstance(part := points[id], str))
+        for ids in of_task.values()
     ]
 
 
