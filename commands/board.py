@@ -11,7 +11,7 @@ from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS
 
 if TYPE_CHECKING:
-    from grading.book.classbook import Course
+    from grading.book.classbook import ClassBook
     from grading.keep.record import AttemptRecord
     from grading.run.lanes import Progress
 
@@ -64,7 +64,7 @@ def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]
     console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
 
 
-def tell_problems(console: Console, course: "Course", lab: str) -> None:
+def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
     """What a teacher should look at in the class of a lab."""
     for line in [*course.remarks(), *course.lab(lab).problems()]:
         console.print(f"[yellow]look at[/] {escape(line)}", highlight=False)

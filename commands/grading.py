@@ -75,7 +75,7 @@ def grade(
     With students.csv in the course folder, also tells who is missing and whose hand-in matches
     nobody. Exit code 3 if a fault of the grader left a hand-in without points.
     """
-    from grading.book.classbook import Course, keep_roster
+    from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
     from grading.handin.intake import collect
     from grading.keep import report
@@ -87,7 +87,7 @@ def grade(
     graded = definition.load(lab)
     if roster is not None:
         keep_roster(roster, out)
-    Course.read(out)  # what is wrong in it is told before anything runs
+    ClassBook.read(out)  # what is wrong in it is told before anything runs
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
     rescore(graded, store)
@@ -109,7 +109,7 @@ def grade(
         json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)
     else:
         print_class(console, graded, records)
-        tell_problems(console, Course.read(out), graded.name)
+        tell_problems(console, ClassBook.read(out), graded.name)
         console.print(f"The class table is {page}", highlight=False)
     if any(record.outcome in OURS for record in records):
         raise typer.Exit(FAULTS)
@@ -162,7 +162,7 @@ def verify(
 
 def report(lab: LabName, out: Out = COURSE) -> None:
     """Write the pages of students and the class table from the records."""
-    from grading.book.classbook import Course
+    from grading.book.classbook import ClassBook
     from grading.keep import report as pages
     from grading.keep.record import Store
 
@@ -171,7 +171,7 @@ def report(lab: LabName, out: Out = COURSE) -> None:
     store = Store(out, graded.name)
     console = Console(soft_wrap=True)
     page = pages.write(graded, store)
-    tell_problems(console, Course.read(out), graded.name)
+    tell_problems(console, ClassBook.read(out), graded.name)
     console.print(str(page), highlight=False)
 
 

@@ -44,14 +44,14 @@ def review(
     final: no late rule changes them. With a person alone, shows the checks and what was decided.
     """
     from grading.book import decisions
-    from grading.book.classbook import Course
+    from grading.book.classbook import ClassBook
     from grading.keep import report
     from grading.keep.record import Store
 
     graded = definition.load(lab)
     expect_records(out, graded.name, lab)
     console = Console(soft_wrap=True, highlight=False)
-    course = Course.read(out)
+    course = ClassBook.read(out)
     found = course.lab(graded.name)
     if not person:
         tell_problems(console, course, graded.name)
@@ -61,7 +61,7 @@ def review(
     new = _decided(found, whose, check, points, excuse, comment, why, undo, by)
     if new:
         decisions.add(out / graded.name, new)
-        found = Course.read(out).lab(graded.name)
+        found = ClassBook.read(out).lab(graded.name)
         whose = found.named(new[0].person)
         report.write(graded, Store(out, graded.name))
     _show(console, found, whose)

@@ -30,7 +30,7 @@ def keep_roster(file: Path, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Course:
+class ClassBook:
     """A course folder with what the teacher put there."""
 
     folder: Path
@@ -38,7 +38,7 @@ class Course:
     rules: Rules
 
     @classmethod
-    def read(cls, folder: Path) -> Course:
+    def read(cls, folder: Path) -> ClassBook:
         """A CourseError where one of its files cannot be used."""
         people, rule = folder / roster.FILE, folder / rules.FILE
         read = cls(

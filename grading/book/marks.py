@@ -26,7 +26,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Line:
+class CheckMark:
     """What a check gives after all decisions. An excused one counts neither way."""
 
     check: dict[str, Any]
@@ -65,7 +65,7 @@ class Mark:
 
     record: AttemptRecord
     found: Found
-    lines: tuple[Line, ...]
+    lines: tuple[CheckMark, ...]
     earned: float | None
     full: float
     points: float | None
@@ -184,20 +184,20 @@ def bounded(points: float, full: float) -> float:
     return round(min(max(points, 0.0), full), 2)
 
 
-def _line(check: dict[str, Any], decided: Decided) -> Line:
+def _line(check: dict[str, Any], decided: Decided) -> CheckMark:
     id, full = check["id"], check["full"]
     if one := decided.mark(id):
         reached = bounded(one.points or 0, full)
         said = f"{reached:g} of {full:g} points, set by {one.who}: {one.words}"
     elif one := decided.excuse(id):
         said = f"does not count, excused by {one.who}: {one.words}"
-        return Line(check, 0, 0, f"Task {check['task']}, {check['title']}: {said}", True)
+        return CheckMark(check, 0, 0, f"Task {check['task']}, {check['title']}: {said}", True)
     else:
-        return Line(check, check["reached"], full)
-    return Line(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
+        return CheckMark(check, check["reached"], full)
+    return CheckMark(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
 
 
-def _sum(record: AttemptRecord, lines: Sequence[Line]) -> float | None:
+def _sum(record: AttemptRecord, lines: Sequence[CheckMark]) -> float | None:
     """The points of all checks, where they are known."""
     parts = [line.reached for line in lines]
     is_decided = any(line.words for line in lines)
@@ -234,7 +234,7 @@ def _task(record: AttemptRecord, id: str) -> str:
     return f"Task {check['task']}, {check['title']}: " if check else ""
 
 
-def _counted(line: Line) -> dict[str, Any]:
+def _counted(line: CheckMark) -> dict[str, Any]:
     if not line.words:
         return line.check
     good, part = line.reached == line.full, bool(line.reached)

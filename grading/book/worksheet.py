@@ -17,7 +17,7 @@ ALSO = ("ID number", "Username", "Email address", "Email")
 
 
 @dataclass(frozen=True)
-class Said:
+class SheetRow:
     """What a worksheet tells of somebody: the time as it is written, and what is theirs alone."""
 
     time: str = ""
@@ -28,10 +28,10 @@ class Said:
 class Worksheet:
     """By the platform's number."""
 
-    rows: dict[str, Said] = field(default_factory=dict)
+    rows: dict[str, SheetRow] = field(default_factory=dict)
 
-    def of(self, number: str) -> Said:
-        return self.rows.get(number, Said())
+    def of(self, number: str) -> SheetRow:
+        return self.rows.get(number, SheetRow())
 
 
 def read(file: Path) -> Worksheet:
@@ -44,12 +44,12 @@ def read(file: Path) -> Worksheet:
             f"{' or '.join(TIMES)}.",
             "Download it from the learning platform in English.",
         )
-    rows: dict[str, Said] = {}
+    rows: dict[str, SheetRow] = {}
     for row in table.rows:
         id = table.cell(row, *IDS)
         number = NUMBER.search(id)
         time = table.cell(row, *TIMES)
-        said = Said(
+        said = SheetRow(
             "" if time == "-" else time, tuple(filter(None, (table.cell(row, c) for c in ALSO)))
         )
         rows |= {id: said} | ({number[1]: said} if number else {})

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from grading.book.classbook import Course
-from grading.book.marks import EXCUSED, Absent, Line, Mark, counted
+from grading.book.classbook import ClassBook
+from grading.book.marks import EXCUSED, Absent, CheckMark, Mark, counted
 from grading.define.definition import Definition
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
@@ -20,7 +20,7 @@ from kafkalab.files import write_whole
 
 def write(lab: Definition, store: Store) -> Path:
     """All pages of a lab; returns the class table."""
-    found = Course.read(store.course).lab(lab.name)
+    found = ClassBook.read(store.course).lab(lab.name)
     for mark in found.marks:
         write_student(_without_excused(lab, mark), store, counted(mark))
     records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
@@ -66,7 +66,7 @@ def _shown(mark: Mark) -> MarkShown:
     )
 
 
-def _cell(line: Line) -> float | str | None:
+def _cell(line: CheckMark) -> float | str | None:
     return EXCUSED if line.is_excused else line.reached
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grading.book.classbook import Course, keep_roster
+from grading.book.classbook import ClassBook, keep_roster
 from grading.judge.outcome import Outcome
 from grading.keep import report
 from kafkalab.errors import CourseError
@@ -17,7 +17,7 @@ s102,Zoë Große,zg,B,
 
 
 def whose(classroom) -> dict[str, str]:
-    found = Course.read(classroom.folder).lab(classroom.lab.name)
+    found = ClassBook.read(classroom.folder).lab(classroom.lab.name)
     return {
         entry.record.student: entry.found.person.id if entry.found.person else entry.found.why
         for entry in found.marks
@@ -73,7 +73,7 @@ def test_who_is_missing_and_who_is_a_stranger_is_told_and_stands_in_the_table(cl
     classroom.hand_in("Guest", "41001", text="x = 2")
     report.write(tiny, classroom.store)
 
-    said = Course.read(classroom.folder).lab(tiny.name).problems()
+    said = ClassBook.read(classroom.folder).lab(tiny.name).problems()
 
     assert "Ben Ohm (s101): nothing was handed in" in said
     assert "Guest: nobody of students.csv has this name, id or login" in said
@@ -94,14 +94,14 @@ def test_two_hand_ins_of_one_person_are_told(classroom):
     classroom.write("students.csv", ROSTER)
     classroom.hand_in("Ada Lee", "41000")
     classroom.hand_in("s100", text="x = 2")
-    said = Course.read(classroom.folder).lab(classroom.lab.name).problems()
+    said = ClassBook.read(classroom.folder).lab(classroom.lab.name).problems()
     assert "s100: 2 hand-ins are from one person" in said
 
 
 def test_without_a_roster_nobody_is_a_stranger(classroom):
     classroom.hand_in("Ada Lee", "41000")
     classroom.hand_in("Ben", refusal=Outcome.UNREADABLE)
-    assert Course.read(classroom.folder).lab(classroom.lab.name).problems() == []
+    assert ClassBook.read(classroom.folder).lab(classroom.lab.name).problems() == []
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_semicolons_and_other_column_names_are_read_and_the_former_roster_is_kep
     file = tmp_path / "list.csv"
     file.write_text("\ufeffStudent ID;First name;Last name;Phone\r\ns7;Ada;Lee;1\r\n", "utf-8")
     keep_roster(file, classroom.folder)
-    course = Course.read(classroom.folder)
+    course = ClassBook.read(classroom.folder)
     assert [(one.id, one.name) for one in course.roster.people] == [("s7", "Ada Lee")]
     assert course.remarks() == ["students.csv: these columns mean nothing here: Phone"]
     assert (classroom.folder / "students.before.csv").read_text() == ROSTER

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grading.book.classbook import Course
+from grading.book.classbook import ClassBook
 from grading.judge.outcome import Outcome
 from grading.keep import report
 from kafkalab.errors import CourseError
@@ -16,7 +16,7 @@ def points(classroom) -> dict[str, float | None]:
 
 
 def the_class(classroom):
-    return Course.read(classroom.folder).lab(classroom.lab.name)
+    return ClassBook.read(classroom.folder).lab(classroom.lab.name)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_what_could_not_be_read_has_a_row_with_its_reason_and_no_number(classroo
 def test_a_bad_rule_is_refused_whole_with_a_sentence(classroom, text, said):
     classroom.write("class.toml", text)
     with pytest.raises(CourseError) as refused:
-        Course.read(classroom.folder)
+        ClassBook.read(classroom.folder)
     assert said in str(refused.value)
 
 
@@ -210,9 +210,9 @@ def test_a_table_that_is_no_worksheet_is_refused(classroom):
     classroom.write("class.toml", '[labs.lab90]\nworksheet = "a.csv"\n')
     classroom.write("a.csv", "Kennung,Name\n1,Ada\n")
     with pytest.raises(CourseError, match="no worksheet"):
-        Course.read(classroom.folder)
+        ClassBook.read(classroom.folder)
 
 
 def test_a_rule_for_a_lab_that_is_not_there_is_told(classroom):
     classroom.write("class.toml", "[labs.lab77]\nattempts = 1\n")
-    assert Course.read(classroom.folder).remarks() == ["class.toml: there is no lab 77"]
+    assert ClassBook.read(classroom.folder).remarks() == ["class.toml: there is no lab 77"]
