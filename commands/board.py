@@ -1,5 +1,6 @@
 """What is told while hand-ins run, and when they have run."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -66,8 +67,13 @@ def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]
 
 def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
     """What a teacher should look at in the class of a lab."""
-    for line in [*course.remarks(), *course.lab(lab).problems()]:
-        console.print(f"[yellow]look at[/] {escape(line)}", highlight=False)
+    tell(console, "look at", [*course.remarks(), *course.lab(lab).problems()])
+
+
+def tell(console: Console, mark: str, lines: Iterable[str]) -> None:
+    """A line for each thing that a teacher should know."""
+    for line in lines:
+        console.print(f"[yellow]{mark}[/] {escape(line)}", highlight=False)
 
 
 def number(points: float | None) -> str:

@@ -12,7 +12,7 @@ from grading.book.roster import Found, Person
 from grading.book.rules import BEST, FIRST, LabRule
 from grading.book.times import in_utc, in_words
 from grading.judge.outcome import OURS, REFUSED, Outcome
-from grading.keep.record import AttemptRecord
+from grading.keep.record import FINISHED, AttemptRecord
 
 EXCUSED = "excused"
 
@@ -54,6 +54,15 @@ class Absent:
     @property
     def remarks(self) -> str:
         return "; ".join(self.words) or "nothing was handed in"
+
+    def as_mark(self, full: float) -> Mark:
+        """The same, as if there were a hand-in with nothing in it."""
+        record = AttemptRecord(
+            key="", student=self.person.shown, lab="", lab_digest="", grader="", hand_in="",
+            status=FINISHED, started="", outcome=Outcome.NOTHING_HANDED_IN, full=full,
+        )  # fmt: skip
+        found, points = Found(self.person), self.points
+        return Mark(record, found, (), points, full, points, self.words, "", self.is_excused)
 
 
 @dataclass(frozen=True)

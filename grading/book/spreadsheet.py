@@ -70,9 +70,10 @@ def read(path: Path) -> Table:
     return Table(header, [row for _, row in others], delimiter, mark, [n for n, _ in others])
 
 
-def made(header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
+def made(header: Iterable[str], rows: Iterable[Iterable[object]], mark: str = MARK) -> Table:
     """A table of ours; none of its cells can become a formula."""
-    return Table(list(header), [[str(guarded(cell)) for cell in row] for row in rows])
+    cells = [[str(guarded(cell)) for cell in row] for row in rows]
+    return Table(list(header), cells, mark=mark)
 
 
 def guarded(cell: object) -> object:
