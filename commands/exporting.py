@@ -1,4 +1,4 @@
-"""`./course export`: the marks in the form that a learning platform takes."""
+"""`./course export`, `book`: what a teacher takes away."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from commands.board import tell
 from commands.grading import COURSE, LabName, Out, expect_records
@@ -85,3 +86,29 @@ def export(
     console.print(escape(str(file)))
     if to in HOW:
         console.print(HOW[to])
+
+
+def book(out: Out = COURSE) -> None:
+    """Show all labs of the class in one table, and write it as book.csv and book.html.
+
+    With a roster a person is one row, whatever platform each lab came from. Without one, people are
+    joined by the number of Canvas, Blackboard or Gradescope, else by name.
+    """
+    from grading.book.allbook import book as made
+    from grading.book.classbook import ClassBook
+
+    course = ClassBook.read(out)
+    if not course.labs():
+        raise CourseError(f"Nothing is graded in {out}.", "", "Run ./course grade LAB PATH")
+    found = made(course)
+    table = found.table()
+    shown = Table(*table.header)
+    for row in table.rows:
+        shown.add_row(*(escape(cell) for cell in row))
+    console = Console(soft_wrap=True)
+    console.print(shown)
+    for lab in found.labs:
+        tell(console, f"look at {lab.lab}:", lab.problems())
+    write_whole(out / "book.csv", table.text())
+    write_whole(out / "book.html", found.html())
+    console.print(escape(str(out / "book.html")), highlight=False)

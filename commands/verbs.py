@@ -38,6 +38,7 @@ VERBS = {
     "rescore": Verb("rescore", TEACH, "Make points anew from what was seen, without a run."),
     "review": Verb("review", TEACH, "Set a mark, a comment or an excuse by hand, with its reason."),
     "export": Verb("exporting", TEACH, "Write the marks for Moodle, Canvas or Gradescope."),
+    "book": Verb("exporting", TEACH, "Show all labs of the class in one table."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),

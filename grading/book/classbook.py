@@ -63,6 +63,10 @@ class ClassBook:
             ),
         ]
 
+    def labs(self) -> list[str]:
+        """Every lab of which something is graded."""
+        return [file.parent.name for file in self.folder.glob("*/class.json")]
+
     def lab(self, lab: str) -> LabClass:
         """The class of a lab now."""
         store, rule = Store(self.folder, lab), self.rules.of(lab)

@@ -41,7 +41,7 @@ CANVAS = Platform(
 
 
 @dataclass(frozen=True)
-class Row:
+class PlatformRow:
     """Somebody in a platform's table; `known` is what is theirs alone, in small letters."""
 
     at: int
@@ -50,7 +50,7 @@ class Row:
     known: frozenset[str]
 
 
-def rows(table: Table, platform: Platform) -> Iterator[Row]:
+def rows(table: Table, platform: Platform) -> Iterator[PlatformRow]:
     """The people of a table."""
     if table.column(*platform.ids) is None or table.column(*platform.names) is None:
         raise CourseError(
@@ -67,10 +67,10 @@ def rows(table: Table, platform: Platform) -> Iterator[Row]:
         words += [table.cell(row, column) for column in platform.also]
         words += [word.partition("@")[0] for word in words]
         known = frozenset(word.casefold() for word in words if word)
-        yield Row(at, number[1] if number else id, name, known)
+        yield PlatformRow(at, number[1] if number else id, name, known)
 
 
-def row_of(mark: Mark, platform: Platform, people: Sequence[Row]) -> Row | None:
+def row_of(mark: Mark, platform: Platform, people: Sequence[PlatformRow]) -> PlatformRow | None:
     """The row of a mark, if it can only be one: by number, by login or id, by name."""
     record, person = mark.record, mark.found.person
     if record.platform == platform.name:
