@@ -1,4 +1,4 @@
-"""`./course export`, `book`: what a teacher takes away."""
+"""`./course export`, `book`, `similar`: what a teacher takes away."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -112,3 +112,34 @@ def book(out: Out = COURSE) -> None:
     write_whole(out / "book.csv", table.text())
     write_whole(out / "book.html", found.html())
     console.print(escape(str(out / "book.html")), highlight=False)
+
+
+def similar(
+    lab: LabName,
+    least: Annotated[
+        float, typer.Option(min=0, max=1, help="List pairs that share so much, from 0 to 1.")
+    ] = 0.5,
+    hide_names: Annotated[
+        bool, typer.Option("--hide-names", help="Say student 1, student 2 in place of names.")
+    ] = False,
+    out: Out = COURSE,
+) -> None:
+    """List similar answers, for you to look at. It changes no mark.
+
+    The code of the lab and each student's own values are taken out first, and what many of the
+    class wrote. Other names, comments and layout make no difference.
+    """
+    from grading.book import similar as alike
+    from grading.book.classbook import ClassBook
+    from grading.keep.record import Store
+
+    graded = definition.load(lab)
+    expect_records(out, graded.name, lab)
+    found = ClassBook.read(out).lab(graded.name)
+    pairs = alike.similar(graded, found, Store(out, graded.name), least)
+    console = Console(soft_wrap=True, highlight=False)
+    for pair in alike.without_names(pairs) if hide_names else pairs:
+        tasks = ", ".join(map(str, pair.tasks))
+        console.print(escape(f"{pair.share:.0%}  {pair.one} and {pair.other}: tasks {tasks}"))
+    what = "pair" if len(pairs) == 1 else "pairs"
+    console.print(f"{len(pairs)} {what} to look at. Their code is on the students' pages.")

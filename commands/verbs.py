@@ -39,6 +39,7 @@ VERBS = {
     "review": Verb("review", TEACH, "Set a mark, a comment or an excuse by hand, with its reason."),
     "export": Verb("exporting", TEACH, "Write the marks for Moodle, Canvas or Gradescope."),
     "book": Verb("exporting", TEACH, "Show all labs of the class in one table."),
+    "similar": Verb("exporting", TEACH, "List similar answers, to look at."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),

@@ -35,6 +35,8 @@ class Classroom:
         failed: tuple[str, ...] = (),
         refusal: Outcome | None = None,
         text: str = "x = 1",
+        answers: dict[int, str] | None = None,
+        parameters: dict[str, object] | None = None,
         **fields: str,
     ) -> AttemptRecord:
         """Grade a hand-in: all checks pass but those that are named."""
@@ -47,6 +49,7 @@ class Classroom:
         )
         hidden = self.lab.hidden_checks()
         evidence = Evidence(self.lab.name, name, "seed", is_complete=True, refusal=refusal)
+        evidence.answers, evidence.parameters = answers or {}, parameters or {}
         if refusal is None:
             evidence.results = [
                 Result(
