@@ -109,8 +109,8 @@ def grade(
         json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)
     else:
         print_class(console, graded, records)
-        tell_problems(console, ClassBook.read(out), graded.name)
-        console.print(f"The class table is {page}", highlight=False)
+    tell_problems(console, ClassBook.read(out), graded.name)
+    console.print(f"The class table is {page}", highlight=False)
     if any(record.outcome in OURS for record in records):
         raise typer.Exit(FAULTS)
 

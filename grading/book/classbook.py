@@ -131,7 +131,7 @@ class ClassBook:
             try:
                 return Arrival(self.rules.moment(text))
             except NoTime as why:
-                arrival = Arrival(why=f"{why}; so nobody knows when")
+                arrival = Arrival(why=str(why))
         return arrival
 
 

@@ -28,7 +28,9 @@ class LabClass:
 
     def problems(self) -> list[str]:
         """What a teacher should look at."""
-        found = [f"{one.person.label}: {one.remarks}" for one in self.missing]
+        found = [f"{one.person.label}: {one.remarks}" for one in self.missing if one.words]
+        if silent := [one.person.label for one in self.missing if not one.words]:
+            found.append(f"nothing was handed in by {', '.join(silent)}")
         if self.has_roster:
             found += [
                 f"{one.record.student}: {one.found.why}"
@@ -41,10 +43,13 @@ class LabClass:
             for id, count in people.items()
             if count > 1
         ]
+        undated: dict[str, list[str]] = {}
+        for one in self.marks:
+            if one.unknown:
+                undated.setdefault(one.unknown, []).append(one.name)
         found += [
-            f"{one.name}: {one.unknown} it was handed in, so it counts as in time"
-            for one in self.marks
-            if one.unknown
+            f"counted as in time, because {why}: {', '.join(people)}"
+            for why, people in undated.items()
         ]
         return found + self._without_object()
 

@@ -22,7 +22,7 @@ class Arrival:
     """When something was handed in, as far as that is known; why it is not."""
 
     when: datetime.datetime | None = None
-    why: str = "nobody says when"
+    why: str = "nobody says when they were handed in"
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_a_time_comes_from_moodles_worksheet_or_from_the_roster(classroom):
 @pytest.mark.parametrize(
     ("zone", "handed_in", "why"),
     [
-        ('timezone = "Europe/Berlin"\n', "", "nobody says when"),
+        ('timezone = "Europe/Berlin"\n', "", "nobody says when they were handed in: Ada Lee"),
         ("", "2026-12-20T18:00:00", "names no zone; write timezone"),
         ('timezone = "Europe/Berlin"\n', "last week", '"last week" is no time'),
     ],
@@ -118,7 +118,7 @@ def test_an_unknown_time_is_listed_and_costs_nothing(classroom, zone, handed_in,
     assert points(classroom) == {"Ada Lee": 8.0}
     (said,) = the_class(classroom).problems()
     assert why in said
-    assert said.endswith("it was handed in, so it counts as in time")
+    assert said.startswith("counted as in time, because ")
 
 
 @pytest.mark.parametrize(
