@@ -124,10 +124,9 @@ def _list(console: Console, found: "LabClass") -> None:
     """Those whose points are not simply what the checks gave."""
     for mark in found.marks:
         if mark.points is None or mark.words:
-            points = mark.instead if mark.points is None else number(mark.points)
             reason = mark.record.why if mark.points is None and not mark.words else ""
             words = "; ".join(filter(None, [*mark.words, reason]))
-            console.print(escape(f"{mark.name} [{mark.id}]: {points} of {mark.full:g}. {words}"))
+            console.print(escape(f"{mark.name} [{mark.id}]: {_points(mark)}. {words}"))
     console.print("For one of them, with all checks: ./course review LAB PERSON")
 
 
@@ -135,8 +134,7 @@ def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
     from grading.book.marks import Mark
 
     if isinstance(whose, Mark):
-        points = whose.instead if whose.points is None else number(whose.points)
-        console.print(escape(f"{whose.name} [{whose.id}]: {points} of {whose.full:g}"))
+        console.print(escape(f"{whose.name} [{whose.id}]: {_points(whose)}"))
         for line in whose.lines:
             said = "excused" if line.is_excused else f"{number(line.reached)} of {line.full:g}"
             console.print(escape(f"  {line.check['id']}: {said}  {line.check['title']}"))
@@ -149,6 +147,12 @@ def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
         value = "" if one.points is None else f" {one.points:g}"
         what = f"{one.kind}{value} for {one.check or 'the lab'}"
         console.print(escape(f"  {one.when[:16]} {one.who}: {what}: {one.words}"))
+
+
+def _points(mark: "Mark") -> str:
+    if mark.points is None:
+        return mark.instead
+    return f"{mark.points:g} of {mark.full:g}"
 
 
 def _user() -> str:

@@ -28,9 +28,11 @@ class LabClass:
 
     def problems(self) -> list[str]:
         """What a teacher should look at."""
-        found = [f"{one.person.label}: {one.remarks}" for one in self.missing if one.words]
-        if silent := [one.person.label for one in self.missing if not one.words]:
-            found.append(f"nothing was handed in by {', '.join(silent)}")
+        found = []
+        unsettled = [one for one in self.missing if one.points is None and not one.is_excused]
+        if unsettled:
+            names_of_them = ", ".join(one.person.label for one in unsettled)
+            found.append(f"nothing was handed in by {names_of_them}")
         if self.has_roster:
             found += [
                 f"{one.record.student}: {one.found.why}"

@@ -139,7 +139,7 @@ def test_without_a_person_it_lists_what_there_is_to_look_at(classroom, capsys):
     capsys.readouterr()
     assert review(classroom) == 0
     said = capsys.readouterr().out
-    assert "Cem [9]: unreadable of 8. because it is empty" in said
+    assert "Cem [9]: unreadable. because it is empty" in said
     assert "Ada Lee [41000]: 5 of 8. Task 3, The name is said: 1 of 2 points, set by" in said
     assert "Ben Ohm" not in said
     assert review(classroom, "Ben") == 1
