@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grading.define.definition import Definition
-from grading.judge.outcome import IN_WORDS, OURS
+from grading.judge.outcome import IN_WORDS, OURS, REFUSED
 
 if TYPE_CHECKING:
     from grading.book.classbook import ClassBook
@@ -47,16 +47,23 @@ def _line(record: "AttemptRecord") -> str:
 
     assert record.outcome is not None, "the attempt is over"
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
-    points = f"{number(record.reached)} of {number(record.full)}"
+    points = _points(record)
     beyond = overhead(record)
     took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
     return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
 
 
+def _points(record: "AttemptRecord") -> str:
+    """What the run gave. What could not be run has no number."""
+    if record.outcome in REFUSED:
+        return "no points"
+    return f"{number(record.reached)} of {number(record.full)}"
+
+
 def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
-        points = f"{number(record.reached)} of {number(record.full)}"
+        points = _points(record)
         words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
         table.add_row(escape(record.student), escape(words), points)
     console.print(table)

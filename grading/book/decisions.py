@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
 
 FILE = "decisions.json"
@@ -72,7 +73,14 @@ def read(folder: Path) -> list[Decision]:
     file = folder / FILE
     if not file.exists():
         return []
-    return [Decision(**entry) for entry in json.loads(file.read_text("utf-8"))]
+    try:
+        return [Decision(**entry) for entry in json.loads(file.read_text("utf-8"))]
+    except (ValueError, TypeError) as error:
+        raise CourseError(
+            f"{file} cannot be read.",
+            f"What was decided by hand stands there: {error}.",
+            "Restore it from a copy.",
+        ) from None
 
 
 def add(folder: Path, new: Iterable[Decision]) -> None:

@@ -30,6 +30,7 @@ COLUMNS = {
 }
 LAB = re.compile(r"lab\W?(\d+).*", re.IGNORECASE)
 MOST_NAMED = 5
+SHORTEST_ID = 4
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Roster:
         """
         known = {word.casefold() for word in (login, name, *also) if word}
         certain = [p for p in self.people if known & _logins(p)]
-        by_number = [p for p in self.people if p.id.casefold() in known | {number.casefold()}]
+        ids = known | {number.casefold()} | _ids_in(name.casefold())
+        by_number = [p for p in self.people if p.id.casefold() in ids]
         agreeing = [
             p for p in by_number if p.id.casefold() == name.casefold() or names.agree(p.name, name)
         ]
@@ -85,11 +87,17 @@ class Roster:
             if len(found) == 1:
                 return Found(found[0])
             if found:
-                ids = ", ".join(person.id for person in found[:MOST_NAMED])
-                return Found(None, f"several of {FILE} could be meant: {ids}")
+                which = ", ".join(person.id for person in found[:MOST_NAMED])
+                return Found(None, f"several of {FILE} could be meant: {which}")
         if by_number:
             return Found(None, f"the id {by_number[0].id} is that of {by_number[0].shown}")
         return Found(None, f"nobody of {FILE} has this name, id or login")
+
+
+def _ids_in(name: str) -> set[str]:
+    """What may be an id in a name such as lee_ada_s100; a short number may be anything."""
+    words = re.split(r"[\W_]+", name)
+    return {word for word in words if len(word) >= SHORTEST_ID and re.search(r"\d", word)}
 
 
 def _logins(person: Person) -> set[str]:

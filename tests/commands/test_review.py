@@ -172,3 +172,10 @@ def test_a_word_about_a_check_that_is_gone_is_told(classroom, capsys):
     review(classroom)
     assert "mark of Ms Berg for hand-in 41000 tripled: that is not there" in capsys.readouterr().out
     assert row(classroom, "Ada Lee")["points"] == "3", "until pages are written anew"
+
+
+def test_decisions_that_cannot_be_read_are_not_taken_for_none(classroom, capsys):
+    review(classroom, "Ada Lee", "doubled", "--points", "1", "--why", "a")
+    (classroom.store.folder / "decisions.json").write_text("[{]")
+    assert review(classroom, "Ada Lee", "--comment", "b") == 1
+    assert "Restore it from a copy." in capsys.readouterr().err

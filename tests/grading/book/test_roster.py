@@ -32,6 +32,7 @@ def whose(classroom) -> dict[str, str]:
         ("LEE ada", {"number": "41000"}),
         ("ada", {}),
         ("s100", {}),
+        ("lee_ada_s100", {}),
         ("A. Lee", {"number": "s100"}),
         ("somebody", {"login": "ada@uni.example", "number": "77"}),
     ],
