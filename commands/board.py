@@ -64,7 +64,7 @@ def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
         points = _points(record)
-        words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
+        words = f"{record.outcome}: {record.why}" if record.why else f"{record.outcome}"
         table.add_row(escape(record.student), escape(words), points)
     console.print(table)
     outcomes = [record.outcome for record in records]
@@ -74,7 +74,7 @@ def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]
 
 def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
     """What a teacher should look at in the class of a lab."""
-    tell(console, "look at", [*course.remarks(), *course.lab(lab).problems()])
+    tell(console, "look at:", [*course.remarks(), *course.lab(lab).problems()])
 
 
 def tell(console: Console, mark: str, lines: Iterable[str]) -> None:

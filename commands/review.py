@@ -56,6 +56,7 @@ def review(
     if not person:
         tell_problems(console, course, graded.name)
         _list(console, found)
+        console.print(f"For one of them, with all checks: ./course review {escape(lab)} PERSON")
         return
     whose = found.find(person)
     new = _decided(found, whose, check, points, excuse, comment, why, undo, by)
@@ -127,7 +128,6 @@ def _list(console: Console, found: "LabClass") -> None:
             reason = mark.record.why if mark.points is None and not mark.words else ""
             words = "; ".join(filter(None, [*mark.words, reason]))
             console.print(escape(f"{mark.name} [{mark.id}]: {_points(mark)}. {words}"))
-    console.print("For one of them, with all checks: ./course review LAB PERSON")
 
 
 def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:

@@ -25,7 +25,7 @@ from grading.keep.record import Store
 
 RUN = 8  # tokens
 COMMON = 0.3  # of the class: what so many wrote is the usual way
-FEWEST = 3  # people who share something, before it can be usual
+FEWEST = 6  # people who share something, before it can be usual
 SHORTEST = 12  # runs that only some have; less says nothing
 LEFT_OUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
             tokenize.ENCODING, tokenize.ENDMARKER}  # fmt: skip

@@ -217,4 +217,4 @@ def test_report_tells_who_is_missing(tmp_path, course, capsys):
     classroom.hand_in("Ada Lee")
     classroom.write("students.csv", "name\nAda Lee\nBen Ohm\n")
     assert app.main(["report", "90", "--out", str(classroom.folder)]) == 0
-    assert "look at nothing was handed in by Ben Ohm" in capsys.readouterr().out
+    assert "look at: nothing was handed in by Ben Ohm" in capsys.readouterr().out
