@@ -70,11 +70,12 @@ class LabClass:
         wanted = words.casefold()
         by_word = [one for one in self.everybody if wanted in known_as(one)]
         by_name = [one for one in self.everybody if names.same(words, name_of(one))]
-        found = by_word or by_name
+        by_part = [one for one in self.everybody if names.within(words, name_of(one))]
+        found = by_word or by_name or by_part
         if len(found) == 1:
             return found[0]
         if found:
-            who = ", ".join(f"{name_of(one)} [{id_of(one)}]" for one in found)
+            who = ", ".join(label_of(one) for one in found)
             raise CourseError(
                 f"{words} may be {len(found)} people.",
                 f"There are {who}.",
@@ -110,6 +111,12 @@ def name_of(one: Mark | Absent) -> str:
 def id_of(one: Mark | Absent) -> str:
     """What tells somebody from all others of the lab."""
     return one.id if isinstance(one, Mark) else one.person.id
+
+
+def label_of(one: Mark | Absent) -> str:
+    """Name and id."""
+    name, id = name_of(one), id_of(one)
+    return name if name == id or f"({id})" in name else f"{name} [{id}]"
 
 
 def known_as(one: Mark | Absent) -> set[str]:
