@@ -7,8 +7,8 @@ from grading.define import definition, master, seed
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.log import Log, Record
+from grading.judge.plain import as_json
 from grading.judge.visible import CellState, Visible
-from grading.lab import to_plain
 from grading.prove.wrong import WrongAnswer, wrong_answers
 from kafkalab.cluster.views import Configs, PartitionView, TopicView
 
@@ -20,7 +20,7 @@ class Notebook:
 
     def value(self, expression: str):
         try:
-            return json.loads(json.dumps(eval(expression, dict(self.values)), default=to_plain))
+            return json.loads(as_json(expression, self.values))
         except Exception as error:  # whatever an answer raises is an answer
             raise Unseen(f"{type(error).__name__}: {error}") from None
 
