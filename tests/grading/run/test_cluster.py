@@ -145,7 +145,7 @@ def test_a_topic_that_retention_has_emptied_is_told_from_one_that_nobody_filled(
         ends = {p.partition: p.end_offset for p in cluster.topic(topic).partitions}
         admin.delete_records({TopicPartition(topic, p): end for p, end in ends.items() if end})
     view.forget()
-    with pytest.raises(Unseen, match="3 records were deleted from it.* in milliseconds"):
+    with pytest.raises(Unseen, match=r"3 records were deleted from it.* in milliseconds"):
         view.read(topic, limit=10)
 
 
