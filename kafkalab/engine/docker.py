@@ -203,7 +203,7 @@ class DockerEngine(Services):
         if not container or state == "absent":
             return None
         log_dirs = self.description.service(service).log_dirs
-        folder = self.slot.folder / "storage" / service
+        folder = docker_files.own_copy(self.slot.folder, service)
         for log_dir in map(Path, log_dirs):
             # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
             # container that stands still; each does what the other cannot.

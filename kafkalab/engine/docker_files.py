@@ -55,6 +55,15 @@ def _send(text: str, tar: tarfile.TarFile) -> str:
     return str(INBOX / folder / Path(text).name)
 
 
+def own_copy(slot: Path, service: str) -> Path:
+    """The folder for this thread's copy of a disk; its next copy takes the place of the last.
+
+    A notebook, the fault beside its cell and a check may look at one disk at the same time. In one
+    folder each would take away what the other is just reading.
+    """
+    return slot / "storage" / f"thread-{threading.get_native_id()}" / service
+
+
 def unpack(stream: io.BufferedReader, folder: Path, drop: int) -> None:
     """Unpack a tar stream into a folder, which is made anew; empty where nothing comes.
 

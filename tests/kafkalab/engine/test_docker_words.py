@@ -2,10 +2,13 @@
 
 import io
 import tarfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from kafkalab.cluster import segments
 from kafkalab.engine import docker_files
 from kafkalab.engine.docker_failures import explain
 
@@ -117,3 +120,29 @@ def test_files_among_the_arguments_are_sent_along(tmp_path: Path) -> None:
         names = [entry.name for entry in tar if entry.isfile()]
     assert sent[1] == ",".join(f"/tmp/{name}" for name in names)
     assert docker_files.inbox(["--list"]) == (["--list"], b"")
+
+
+def test_who_looks_at_a_disk_at_the_same_time_takes_nothing_away_from_others(
+    tmp_path: Path,
+) -> None:
+    """A lab's cell and the fault beside it ask for one partition over and over."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for number in range(20):
+            entry = tarfile.TarInfo(f"t-0/{number:020}.log")
+            entry.size = 1 << 16
+            tar.addfile(entry, io.BytesIO(bytes(entry.size)))
+    both = threading.Barrier(2)
+
+    def look(_: int) -> list[int]:
+        folder = docker_files.own_copy(tmp_path, "broker-0")
+        both.wait(10)
+        seen = []
+        for _ in range(30):
+            stream = io.BufferedReader(io.BytesIO(archive.getvalue()))
+            docker_files.unpack(stream, folder / "data", drop=0)
+            seen.append(len(segments.segments(folder / "data" / "t-0")))
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(look, range(2))] == [[20] * 30] * 2
