@@ -184,6 +184,7 @@ def run_in_order(check: Check, x: Visible, earlier: Mapping[str, Result]) -> Res
     needed = earlier.get(check.needs) if check.needs else None
     if needed is not None and needed.outcome not in {Outcome.PASS, Outcome.PART}:
         return Result(check.id, Outcome.NEEDS, detail=needed.check)
+    x.begin(check.id)
     return run(check, x)
 
 

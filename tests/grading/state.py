@@ -58,4 +58,5 @@ def result(lab: str, check: str, logs=None, values=None) -> Result:
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
     x = Visible(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
+    x.begin(check)
     return checks.run(chosen, x)
