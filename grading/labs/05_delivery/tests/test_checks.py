@@ -271,6 +271,16 @@ def test_headers_of_any_kind_are_workers_that_nobody_knows():
         assert judged("killed_and_nothing_lost", {P.done: odd}).outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    ("check", "topic", "name"),
+    [("asked_are_there", P.asked, "asked_2"), ("sturdy_went_on", P.sturdy, "sturdy_4")],
+)
+def test_where_nothing_may_be_lost_a_copy_more_does_no_harm(check, topic, name):
+    twice = {topic: burst(*ALL, twice=2)}
+    assert judged(check, twice, {name: {"lost": 0, "extra": 2}}).outcome is Outcome.PASS
+    assert judged(check, twice).outcome is Outcome.PART, "but it is to be measured"
+
+
 def test_a_prediction_costs_its_share_alone():
     for said in (None, "120", P.records + 1):
         found = judged("unasked_are_lost", said={"predicted_2": said})
