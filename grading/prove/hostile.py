@@ -21,8 +21,9 @@ from grading.judge import checks
 from grading.judge.checks import Check, Unseen
 from grading.judge.log import Log, Record
 from grading.judge.outcome import OURS, Outcome
+from grading.judge.plain import as_json
 from grading.judge.witness import READ, VALUE, Answers, Question, Transcript, retold
-from grading.lab import as_json, no_value
+from grading.lab import no_value
 from kafkalab.cluster.views import GroupView, TopicView
 
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False, 0)
