@@ -1,8 +1,10 @@
 """The Docker engine's parts that need no Docker: plain words for failures, files as tar streams."""
 
 import io
+import sys
 import tarfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -146,3 +148,37 @@ def test_who_looks_at_a_disk_at_the_same_time_takes_nothing_away_from_others(
 
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(look, range(2))] == [[20] * 30] * 2
+
+
+WRITES = (
+    "import sys; sys.stdout.buffer.write(open({file!r}, 'rb').read()[:{bytes}]); sys.exit({ends})"
+)
+
+
+def writer(tmp_path: Path, size: int, ends: int) -> list[str]:
+    """A process that writes so much of an archive with two files, and ends with this status."""
+    file = tmp_path / "archive"
+    file.write_bytes(archive({"data/a": b"1", "data/b": b"2"}).read())
+    return [sys.executable, "-c", WRITES.format(file=str(file), bytes=size, ends=ends)]
+
+
+@pytest.mark.parametrize(("size", "ends"), [(1 << 20, 0), (1 << 20, 1), (0, 2), (0, 137)])
+def test_a_copy_is_whole_where_all_or_nothing_came(tmp_path: Path, size: int, ends: int) -> None:
+    """1 is what tar says where a file has grown, 2 where there is none."""
+    copy = tmp_path / "copy"
+    docker_files.copied(writer(tmp_path, size, ends), copy, 1, 30, lambda: True)
+    assert sorted(path.name for path in copy.iterdir()) == (["a", "b"] if size else [])
+
+
+@pytest.mark.parametrize(("size", "ends"), [(1_024, 137), (600, 0), (1_200, 137), (1 << 20, 137)])
+def test_a_copy_that_broke_off_is_told(tmp_path: Path, size: int, ends: int) -> None:
+    """Between two files it looks like an archive that is over."""
+    with pytest.raises(tarfile.ReadError):
+        docker_files.copied(writer(tmp_path, size, ends), tmp_path / "copy", 1, 30, lambda: True)
+
+
+def test_nobody_waits_for_what_stands_still(tmp_path: Path) -> None:
+    started = time.monotonic()
+    docker_files.copied(["tail", "-f", "/dev/null"], tmp_path / "copy", 1, 60, lambda: False)
+    assert time.monotonic() - started < 30
+    assert list((tmp_path / "copy").iterdir()) == []
