@@ -65,10 +65,10 @@ lab.cluster
 
 
 # %% tags=["C45"]
-def new_topic(name, copies, minimum=1):
+def new_topic(name, copies, minimum=1, **settings):
     """An empty topic of six partitions. One that has the name already is deleted first."""
     places = {n: [(n + copy) % 3 for copy in range(copies)] for n in range(6)}
-    settings = {"min.insync.replicas": str(minimum)}
+    settings = {"min.insync.replicas": str(minimum), **settings}
     with KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin) as admin:
         if name in admin.list_topics():
             admin.delete_topics([name])
@@ -318,8 +318,8 @@ lab.check(2)
 # partitions)`. It sends `lab.p.records` records as `record_of(topic, partitions, number)` gives
 # them, waits for the answers, and returns the list of the records that were acknowledged and of no
 # others. It must live through the fault: the new leader is there after some seconds. And it must
-# live through refusals. `lab.p.refused` has one copy and a minimum of two, so with `acks="all"` it
-# refuses everything, and there `deliver` returns an empty list.
+# live through refusals. `lab.p.refused` takes no record of more than one byte, so it refuses them
+# all, and there `deliver` returns an empty list.
 
 # %% [markdown]
 # Greet for both first. Then send with the given line, then with `deliver`; read and compare both.
@@ -335,7 +335,7 @@ mine = [lab.p.leader, lab.p.leader + 3]
 new_topic(lab.p.mark, copies=3, minimum=2)
 new_topic(lab.p.led, copies=3, minimum=2)
 new_topic(lab.p.copied, copies=3, minimum=2)
-new_topic(lab.p.refused, copies=1, minimum=2)
+new_topic(lab.p.refused, copies=3, **{"max.message.bytes": "1"})
 
 
 # %% tags=["task-3", "C54", "C56"]
