@@ -119,6 +119,12 @@ def verify(
     lab: LabName,
     repeat: Annotated[int, typer.Option(min=1, help="Prove it so often; counts flakes.")] = 1,
     whole: Annotated[bool, typer.Option("--whole", help="Run wrong answers to the end.")] = False,
+    only: Annotated[
+        Literal["right", "wrong"] | None, typer.Option(help="Right or wrong answers alone.")
+    ] = None,
+    again: Annotated[
+        Path | None, typer.Option(help="Run nothing: ask the checks about what this run saw.")
+    ] = None,
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
@@ -127,11 +133,13 @@ def verify(
 
     The reference reaches all points, and what the lab shows on the way is true; the blank notebook
     reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
-    that it says may fail as well; every check is failed by some wrong answer. The page of the
-    reference is then in build/run.
+    that it says may fail as well; every check is failed by some wrong answer; and no check breaks,
+    whatever a name or a record holds. The page of the reference is then in build/run.
 
-    A run of wrong answers ends after the last check that they name; with --whole it does not.
+    A run of wrong answers ends after the last check that they name; with --whole it does not. What
+    was seen where it went otherwise is kept; --again asks changed checks about it, in seconds.
     """
+    from grading.prove.verify import asked_again
     from grading.prove.verify import verify as prove
 
     _choose(engine)
@@ -141,7 +149,10 @@ def verify(
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole)
+        if again is not None:
+            proof = asked_again(proven, again)
+        else:
+            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "")
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
