@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -218,3 +219,41 @@ def test_report_tells_who_is_missing(tmp_path, course, capsys):
     classroom.write("students.csv", "name\nAda Lee\nBen Ohm\n")
     assert app.main(["report", "90", "--out", str(classroom.folder)]) == 0
     assert "look at: nothing was handed in by Ben Ohm" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_class_from_a_zip_of_moodle_is_graded_corrected_made_late_and_exported(
+    solved, tmp_path, capsys
+):
+    out, upload = tmp_path / "grades", tmp_path / "KAFKA-Lab 90-4711.zip"
+    with zipfile.ZipFile(upload, "w") as archive:
+        for person, file, text in [
+            ("Ada Lee_41000", "lab90.ipynb", nbformat.writes(solved)),
+            ("Ben Ohm_41001", "lab90.html", "<html>"),
+        ]:
+            archive.writestr(f"{person}_assignsubmission_file_/{file}", text)
+    (tmp_path / "list.csv").write_text("id,name\ns1,Ada Lee\ns2,Ben Ohm\ns3,Cem Ay\n")
+    to = ["--out", str(out)]
+    grade = ["grade", "90", str(upload), *to]
+    assert app.main([*grade, "--roster", str(tmp_path / "list.csv")]) == 0
+    assert "nothing was handed in by Cem Ay (s3)" in capsys.readouterr().out
+
+    why = ["--why", "read from the page", "--by", "Ms Berg"]
+    assert app.main(["review", "90", "Ben Ohm", "--points", "5", *why, *to]) == 0
+    (out / "sheet.csv").write_text(
+        "Identifier,Full name,Last modified (submission)\n"
+        'Participant 41000,Ada Lee,"Saturday, 28 November 2026, 9:40 AM"\n'
+    )
+    (out / "class.toml").write_text(
+        'timezone = "Europe/Berlin"\n[labs.lab90]\ndue = 2026-11-27T18:00:00\n'
+        'worksheet = "sheet.csv"\nlate = { percent_per_day = 10 }\n'
+    )
+    assert app.main(grade) == 0
+    (tmp_path / "gradebook.csv").write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Lab 90 (78)\n    Points Possible,,,,,16\n"
+        '"Ay, Cem",9,s3,cem,1,\n"Lee, Ada",7,s1,ada,1,\n"Ohm, Ben",8,s2,ben,1,\n'
+    )
+    table = ["--table", str(tmp_path / "gradebook.csv")]
+    assert app.main(["export", "90", "--to", "canvas", *table, *to]) == 0
+    lines = (out / "lab90_tiny" / "canvas.csv").read_text().splitlines()
+    assert lines[2:] == ['"Lee, Ada",7,s1,ada,1,14.4', '"Ohm, Ben",8,s2,ben,1,10']
