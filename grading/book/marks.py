@@ -113,7 +113,7 @@ def mark(
 ) -> Mark:
     """The mark for an attempt. What could not be read has no number but a teacher's."""
     lines = tuple(_line(check, decided) for check in record.checks)
-    full = round(sum(line.full for line in lines), 2)
+    full = _full(record, lines)
     earned = _sum(record, lines)
     words = [line.words for line in lines if line.words]
     whole, excuse = decided.mark(), decided.excuse()
@@ -206,14 +206,21 @@ def _line(check: dict[str, Any], decided: Decided) -> CheckMark:
     return CheckMark(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
 
 
+def _full(record: AttemptRecord, lines: Sequence[CheckMark]) -> float:
+    excused = sum(line.check["full"] for line in lines if line.is_excused)
+    return round(record.full - excused, 2)
+
+
 def _sum(record: AttemptRecord, lines: Sequence[CheckMark]) -> float | None:
     """The points of all checks, where they are known."""
-    parts = [line.reached for line in lines]
     is_decided = any(line.words for line in lines)
     is_run = record.outcome not in REFUSED and record.reached is not None
+    if not is_decided:
+        return record.reached if is_run else None
+    parts = [line.reached for line in lines]
     # Where a check of ours broke, a teacher may have settled it.
     is_broken = any(check["reached"] is None for check in record.checks)
-    if None in parts or not (is_run or (is_decided and (is_broken or record.outcome in REFUSED))):
+    if None in parts or not (is_run or is_broken or record.outcome in REFUSED):
         return None
     return round(sum(part or 0 for part in parts), 2)
 
