@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from grading.book.decisions import Decided
 from grading.book.roster import Found, Person
 from grading.book.rules import BEST, FIRST, LabRule
 from grading.book.times import in_utc, in_words
-from grading.judge.outcome import OURS, REFUSED, Outcome
+from grading.judge.outcome import REFUSED, Outcome
 from grading.keep.record import FINISHED, AttemptRecord
 
 EXCUSED = "excused"
@@ -156,26 +156,6 @@ def absent(person: Person, decided: Decided) -> Absent:
     return Absent(person, None, ("nothing was handed in", *words) if words else ())
 
 
-def counted(mark: Mark) -> AttemptRecord:
-    """The record as its student reads it: with what counts, and why."""
-    record = mark.record
-    outcome = record.outcome
-    if outcome in OURS and mark.points is not None:
-        # A teacher said what the grader could not.
-        outcome = Outcome.PASS if mark.points == mark.full else Outcome.PART
-    return replace(
-        record,
-        student=mark.name,
-        person=mark.id,
-        outcome=outcome,
-        why=record.why if outcome == record.outcome else "",
-        reached=mark.points,
-        full=mark.full,
-        checks=[_counted(line) for line in mark.lines],
-        notes=[*mark.words, *record.notes],
-    )
-
-
 def of_several(marks: Sequence[Mark], rule: LabRule) -> Mark:
     """The one that counts of a person's hand-ins, which come in the order of handing in.
 
@@ -248,11 +228,3 @@ def _task(record: AttemptRecord, id: str) -> str:
     """How a note begins that belongs to a check: its page puts it there."""
     check = next((one for one in record.checks if one["id"] == id), None)
     return f"Task {check['task']}, {check['title']}: " if check else ""
-
-
-def _counted(line: CheckMark) -> dict[str, Any]:
-    if not line.words:
-        return line.check
-    good, part = line.reached == line.full, bool(line.reached)
-    outcome = Outcome.PASS if good else Outcome.PART if part else Outcome.FAIL
-    return line.check | {"reached": line.reached, "full": line.full, "outcome": outcome}
