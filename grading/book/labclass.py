@@ -99,9 +99,22 @@ class LabClass:
         """The one whom a decision names so."""
         return next(one for one in self.everybody if whose in decided_as(one))
 
+    def one_each(self) -> tuple[Mark, ...]:
+        """The marks; of several hand-ins that are from one person, the better one."""
+        best: dict[str, Mark] = {}
+        for one in self.marks:
+            key = f"roster {one.found.person.id}" if one.found.person else f"hand-in {one.id}"
+            if key not in best or _worth(one) > _worth(best[key]):
+                best[key] = one
+        return tuple(best.values())
+
     @property
     def everybody(self) -> list[Mark | Absent]:
         return [*self.marks, *self.missing]
+
+
+def _worth(one: Mark) -> float:
+    return -1 if one.points is None else one.points
 
 
 def name_of(one: Mark | Absent) -> str:
