@@ -226,3 +226,15 @@ def test_of_two_hand_ins_of_one_person_the_better_one_is_exported(classroom, cap
     rows = table_of((classroom.folder / "book.csv").read_text("utf-8"))
     assert [row["points"] for row in rows if row["id"] == "s1"] == ["8"]
     assert "s1: 2 hand-ins are from one person" in capsys.readouterr().out
+
+
+def test_a_number_that_is_somebody_elses_in_the_table_is_not_followed(classroom, tmp_path, capsys):
+    grade(classroom, "Canvas")
+    file = tmp_path / "gradebook.csv"
+    file.write_text(
+        "Student,ID,Section,Lab 90 (78)\n    Points Possible,,,8\n"
+        '"Roe, Eve",41000,1,\n"Ohm, Ben",41001,1,\n'
+    )
+    assert export(classroom, "--to", "canvas", "--table", str(file)) == 0
+    assert [line[0] for line in lines_of(classroom, "canvas.csv")[2:]] == ["Ohm, Ben"]
+    assert "no row Ada Lee" in capsys.readouterr().out
