@@ -1,13 +1,12 @@
-"""`./course check`, `grade`, `verify`, `report`: from a notebook to points."""
+"""`./course grade`, `verify`, `report`: from hand-ins to points."""
 
 import datetime
 import json as json_format
-import os
 import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,52 +14,22 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from commands.attempts import FAULTS, EngineName, choose
 from grading.define import definition
 from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS
-from grading.run.quick_import import without_web_grammar
-from kafkalab import engine as engines
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
     from grading.keep.record import AttemptRecord
     from grading.run.lanes import Progress
 
-without_web_grammar()
-
 COURSE = Path("work", "grades")
 PROOFS = Path("work", "proofs")
-FAULTS = 3  # exit code: the grader could not judge all of it. Marks never change the exit code.
 LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_iris.")]
 Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
 Out = Annotated[Path, typer.Option(help="The course folder: records, pages, the secret of seeds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
-EngineName = Annotated[
-    Literal["process", "docker"] | None,
-    typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
-]
-
-
-def check(
-    notebook: Annotated[Path, typer.Argument(help="Your notebook.")], engine: EngineName = None
-) -> None:
-    """Check your own lab as it will be graded: a fresh kernel, the public checks, a hint."""
-    from grading.practice import own_check as own
-
-    _choose(engine)
-    console = Console(soft_wrap=True)
-    with console.status("starting") as status:
-        assessment, notes = own.check(notebook, status.update)
-    for note in notes:
-        console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
-    for text in assessment.as_lines():
-        console.print(escape(text), highlight=False)
-    for step in assessment.next:
-        console.print(f"\n{escape(str(step))}", highlight=False)
-        if step.number < step.of:
-            console.print(f"In the notebook, lab.check({step.task}) tells the next one.")
-    if any(line.result.outcome in OURS for line in assessment.lines):
-        raise typer.Exit(FAULTS)
 
 
 def grade(
@@ -83,7 +52,7 @@ def grade(
     from grading.keep.rescore import rescore
     from grading.run.lanes import Lanes, plan
 
-    _choose(engine)
+    choose(engine)
     graded = definition.load(lab)
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
@@ -130,7 +99,7 @@ def verify(
     """
     from grading.prove.verify import verify as prove
 
-    _choose(engine)
+    choose(engine)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     pages = proven.place.root / "build" / "run"
@@ -228,10 +197,3 @@ def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord
 
 def number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
-
-
-def _choose(name: str | None) -> None:
-    """Clusters and kernels inherit it. What it lacks is told now, not once for each hand-in."""
-    if name:
-        os.environ["KAFKALAB_ENGINE"] = name
-    engines.expect(engines.chosen())
