@@ -46,6 +46,7 @@ def grade(
     Exit code 3 if a fault of the grader left a hand-in without points.
     """
     from grading.define.seed import course_secret
+    from grading.handin import versions
     from grading.handin.intake import collect
     from grading.keep import report
     from grading.keep.record import Store
@@ -55,12 +56,15 @@ def grade(
     choose(engine)
     graded = definition.load(lab)
     intake = collect(path, graded.name)
+    submissions, others = versions.noted(graded, intake.submissions)
     store = Store(out, graded.name)
     rescore(graded, store)
-    work, records = plan(graded, intake.submissions, store, course_secret(out), rerun)
+    work, records = plan(graded, submissions, store, course_secret(out), rerun)
     console = Console(stderr=json, soft_wrap=True)
     for line in intake.ignored:
         console.print(f"[yellow]left aside[/] {escape(line)}", highlight=False)
+    for line in others:
+        console.print(f"[yellow]note[/] {escape(line)}", highlight=False)
     if records:
         console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
     if reasons := Counter(one.why for one in work):

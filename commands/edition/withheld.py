@@ -1,0 +1,141 @@
+"""What must not reach students, looked for by its content in what is given out.
+
+Solutions, hidden checks, wrong answers and the proofs of lessons are text that could lie anywhere:
+in a cell that somebody solved, in an output, in a comment, in an archive. So it is looked for as a
+run of letters, whatever the layout and the quotes are, in every file and in what files hold. What
+the pages give to everybody, also in another place, is no secret.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tomllib
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from authoring import solutions
+from authoring.build import Course
+from authoring.percent import Script
+from grading.define.place import Place
+
+LONG_ENOUGH = 80
+"""Letters that nobody writes by chance."""
+TOO_SHORT = 20
+"""Of a whole text: what is shorter may stand anywhere."""
+LAYOUT = re.compile(r"""[\s"'#\\>|`]+""")
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A text that is kept back, or the name of a check, and where it stands."""
+
+    place: str
+    text: str
+    is_name: bool = False
+
+    def parts(self) -> Iterator[str]:
+        """Each tells where the text is: from every line on so many letters, as `compact` has them.
+
+        Of a text that is shorter, all of it.
+        """
+        lines = [compact(line) for line in self.text.splitlines()]
+        whole, at = "".join(lines), 0
+        for line in lines:
+            part = whole[at : at + LONG_ENOUGH]
+            if line and len(part) >= (TOO_SHORT if at == 0 else LONG_ENOUGH):
+                yield part
+            at += len(line)
+
+
+def compact(text: str) -> str:
+    """The letters of a text without its layout, quotes and marks of comments."""
+    return LAYOUT.sub("", text)
+
+
+def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
+    """Where `files` hold something of the course at `root` that students must not get."""
+    scripts = Course(root).scripts()
+    given = compact("\n".join(text for script in scripts for text in _given(script)))
+    secrets = [one for script in scripts for one in _withheld(root, script)]
+    parts = {
+        part: one.place
+        for one in secrets
+        if not one.is_name
+        for part in one.parts()
+        if part not in given
+    }
+    names = {one.text: one.place for one in secrets if one.is_name}
+    any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b")
+    for path, content in files.items():
+        text = "\n".join(_texts(content))
+        letters = compact(text)
+        for place in dict.fromkeys(place for part, place in parts.items() if part in letters):
+            yield f"{path} holds a part of {place}"
+        for name in dict.fromkeys(any_name.findall(text)):
+            yield f"{path} names {name}, a check in {names[name]}"
+
+
+def _given(script: Script) -> Iterator[str]:
+    """What everybody reads on a page."""
+    for cell in script.page().cells:
+        lines = cell.lines
+        if cell.kind == "code":
+            for region in reversed(solutions.regions(cell)):
+                del lines[region.first : region.last + 1]
+        yield "\n".join(lines)
+
+
+def _withheld(root: Path, script: Script) -> Iterator[Withheld]:
+    for cell in script.code():
+        if cell.is_proof:
+            yield Withheld(f"{script.path}:{cell.line}", cell.text)
+        for region in solutions.regions(cell):
+            text = "\n".join(cell.lines[region.first + 1 + bool(region.stub) : region.last])
+            yield Withheld(f"{script.path}:{cell.line + region.first}", text)
+    if script.path.startswith("grading/labs/"):
+        yield from _of_the_teacher(Place(root, PurePosixPath(script.path).parent.name))
+
+
+def _of_the_teacher(place: Place) -> Iterator[Withheld]:
+    folder = place.teacher.relative_to(place.root)
+    hidden = place.teacher / "hidden.py"
+    if hidden.exists():
+        for node in ast.parse(hidden.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                there = f"{(folder / hidden.name).as_posix()}:{node.lineno}"
+                yield Withheld(there, ast.unparse(node))
+                if node.decorator_list:
+                    yield Withheld(there, node.name, is_name=True)
+    for file in sorted((place.teacher / "wrong").glob("*.toml")):
+        table = tomllib.loads(file.read_text("utf-8"))
+        for text in (table["why"], table.get("answer", ""), *table.get("replace", {}).values()):
+            yield Withheld((folder / "wrong" / file.name).as_posix(), text)
+
+
+def _texts(content: bytes) -> Iterator[str]:
+    """The text of a file as it stands, the texts that JSON holds, and what lies in an archive."""
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in archive.namelist():
+                yield from _texts(archive.read(name))
+        return
+    text = content.decode("utf-8", "replace")
+    yield text
+    try:
+        yield "\n".join(_strings(json.loads(text)))
+    except ValueError:
+        return
+
+
+def _strings(value: Any) -> Iterable[str]:
+    if isinstance(value, dict):
+        return (text for pair in value.items() for part in pair for text in _strings(part))
+    if isinstance(value, list):
+        return (text for part in value for text in _strings(part))
+    return [value] if isinstance(value, str) else []
