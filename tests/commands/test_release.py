@@ -2,10 +2,16 @@
 
 import ast
 import io
+import itertools
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -248,6 +254,79 @@ def test_every_module_that_is_imported_and_every_page_that_is_linked_is_there(ed
         if page.suffix in {".md", ".ipynb"}:
             for link in re.findall(r"\]\((?!\w+:|#)([^)\s#]+)", page.read_text("utf-8")):
                 assert (page.parent / link).exists(), f"{page.name} leads to {link}"
+
+
+@pytest.fixture(scope="module")
+def installed(edition) -> Path:
+    """The edition with an environment of its own, which borrows the packages of this one.
+
+    Not the course: it is found in the edition alone.
+    """
+    environment = edition / ".venv"
+    venv.create(environment, symlinks=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    borrowed = sysconfig.get_path("purelib")
+    (packages / "edition.pth").write_text(f"{edition}\n{borrowed}\n", "utf-8")
+    with (edition / "pyproject.toml").open() as listed:
+        total = subprocess.run("cksum", stdin=listed, capture_output=True, text=True).stdout
+    (environment / "installed").write_text(f"{total.strip()} {edition}")
+    return edition
+
+
+def call(edition: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(edition / "course"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=edition.parent)
+
+
+@pytest.mark.slow
+def test_its_commands_are_those_of_learners(installed):
+    unprepared = [sys.executable, "-P", installed / "commands" / "unprepared.py", "--help"]
+    for said in (
+        call(installed, "--help").stdout,
+        subprocess.run(unprepared, capture_output=True, text=True).stdout,
+    ):
+        offered = set(re.findall(r"^[│ ]+(\w+)  ", said, re.MULTILINE))
+        assert offered >= {"lab", "check", "run", "reset", "status", "setup", "doctor", "down"}
+        assert not offered & {"grade", "report", "rescore", "verify", "release", "new", "build"}
+        assert not offered & {"test", "bench"}
+    for verb in ("lab", "check", "run", "reset", "setup", "doctor", "up", "down", "logs"):
+        assert call(installed, verb, "--help").returncode == 0
+    refused = call(installed, "grade", "lab01", ".")
+    assert refused.returncode == 2
+    assert "No such command 'grade'" in refused.stderr
+    assert call(installed, "status").returncode == 0
+    said = call(installed, "reset", "lab01")
+    assert said.returncode == 0, said.stderr
+    mine = installed / "work" / "labs" / "01_first_topics" / "lab01_first_topics.ipynb"
+    assert "NotImplementedError" in mine.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_jupyterlab_opens_there(installed):
+    command = [installed / "course", "lab", "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as opened:
+        said = list(itertools.takewhile(lambda line: "ready at" not in line, opened.stderr))
+        opened.send_signal(signal.SIGINT)
+        said.append(opened.communicate()[1])
+    assert opened.returncode == 0, said
+    assert "JupyterLab has ended" in said[-1]
+    pages = sorted((installed / "work" / "notebooks").glob("*.ipynb"))
+    assert pages[0].name == "00_start.ipynb"
+
+
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_lessons_run_there_and_labs_are_checked(installed):
+    ran = call(installed, "run", "--page", "00", "--json")
+    (lesson,) = json.loads(ran.stdout)
+    assert (lesson["lesson"], lesson["problem"]) == ("00_start", ""), ran.stderr
+    notebook = installed / "labs" / "01_first_topics" / "lab01_first_topics.ipynb"
+    checked = call(installed, "check", str(notebook))
+    assert checked.returncode == 0, checked.stderr
+    assert re.search(r"^✗ 1 .*\(0 of \d+\)$", checked.stdout, re.MULTILINE)
+    assert "Hint for task 1" in checked.stdout
+    assert "made from" not in checked.stdout
 
 
 def without_types(node: ast.AST) -> Iterator[ast.AST]:
