@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grading.define import edition
 from grading.define.definition import Definition
-from grading.handin.intake import Submission
+from grading.handin.submission import Submission
 
 MOST_NAMED = 5
 

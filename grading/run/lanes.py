@@ -19,7 +19,7 @@ from typing import Any
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission, as_known
+from grading.handin.submission import Submission, as_known
 from grading.judge.outcome import OURS, Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence

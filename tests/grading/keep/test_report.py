@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from grading.define.definition import Definition
-from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
+from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn
 from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
