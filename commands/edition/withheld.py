@@ -12,12 +12,13 @@ import ast
 import io
 import json
 import re
+import textwrap
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from authoring import solutions
 from authoring.build import Course
@@ -33,11 +34,16 @@ LAYOUT = re.compile(r"""[\s"'#\\>|`]+""")
 
 @dataclass(frozen=True)
 class Withheld:
-    """A text that is kept back, or the name of a check, and where it stands."""
+    """A text that is kept back, the name of a check or a typed answer, and where it stands."""
 
     place: str
     text: str
-    is_name: bool = False
+    kind: Literal["text", "name", "answer"] = "text"
+
+    @property
+    def lab(self) -> tuple[str, ...]:
+        """The student's half of the lab that it is of."""
+        return PurePosixPath(self.place).parts[1:3]
 
     def parts(self) -> Iterator[str]:
         """Each tells where the text is: from every line on so many letters, as `compact` has them.
@@ -58,6 +64,25 @@ def compact(text: str) -> str:
     return LAYOUT.sub("", text)
 
 
+def typed(code: str) -> Iterator[tuple[int, str]]:
+    """The dictionaries, lists and sets that code spells out, with their lines: of two entries at
+    least, in no order.
+    """
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict | ast.List | ast.Set | ast.Tuple):
+            try:
+                value = ast.literal_eval(node)
+            except (ValueError, TypeError):
+                continue
+            entries = value.items() if isinstance(value, dict) else value
+            if len(entries) > 1:
+                yield node.lineno, repr(sorted(map(repr, entries)))
+
+
 def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
     """Where `files` hold something of the course at `root` that students must not get."""
     scripts = Course(root).scripts()
@@ -66,11 +91,12 @@ def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
     parts = {
         part: one.place
         for one in secrets
-        if not one.is_name
+        if one.kind == "text"
         for part in one.parts()
         if part not in given
     }
-    names = {one.text: one.place for one in secrets if one.is_name}
+    names = {one.text: one.place for one in secrets if one.kind == "name"}
+    answers = {(one.lab, one.text): one.place for one in secrets if one.kind == "answer"}
     any_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b")
     for path, content in files.items():
         text = "\n".join(_texts(content))
@@ -79,6 +105,11 @@ def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
             yield f"{path} holds a part of {place}"
         for name in dict.fromkeys(any_name.findall(text)):
             yield f"{path} names {name}, a check in {names[name]}"
+        if path.suffix == ".py":
+            for line, answer in typed(text):
+                # Among other things the same few numbers mean something else.
+                if told := answers.get((path.parts[:2], answer)):
+                    yield f"{path}:{line} tells an answer in {told}"
 
 
 def _given(script: Script) -> Iterator[str]:
@@ -97,7 +128,10 @@ def _withheld(root: Path, script: Script) -> Iterator[Withheld]:
             yield Withheld(f"{script.path}:{cell.line}", cell.text)
         for region in solutions.regions(cell):
             text = "\n".join(cell.lines[region.first + 1 + bool(region.stub) : region.last])
-            yield Withheld(f"{script.path}:{cell.line + region.first}", text)
+            there = f"{script.path}:{cell.line + region.first}"
+            yield Withheld(there, text)
+            for _, answer in typed(textwrap.dedent(text)):
+                yield Withheld(there, answer, "answer")
     if script.path.startswith("grading/labs/"):
         yield from _of_the_teacher(Place(root, PurePosixPath(script.path).parent.name))
 
@@ -111,7 +145,7 @@ def _of_the_teacher(place: Place) -> Iterator[Withheld]:
                 there = f"{(folder / hidden.name).as_posix()}:{node.lineno}"
                 yield Withheld(there, ast.unparse(node))
                 if node.decorator_list:
-                    yield Withheld(there, node.name, is_name=True)
+                    yield Withheld(there, node.name, "name")
     for file in sorted((place.teacher / "wrong").glob("*.toml")):
         table = tomllib.loads(file.read_text("utf-8"))
         for text in (table["why"], table.get("answer", ""), *table.get("replace", {}).values()):

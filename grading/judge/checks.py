@@ -41,8 +41,9 @@ writes to the cluster and never sleeps.
 Points are for what was done. So a check of a typed-in answer compares it with what the cluster
 holds, and a choice counts only beside a value that the student's own run has measured.
 
-Public checks stand in `checks.py`, which learners run too; hidden ones in `hidden.py`, which the
-notebook never imports. The name of the function is the id of the check.
+Public checks stand in `checks.py`, which learners run and can read, so a typed answer is compared
+with its seal there (grading/judge/sealed.py); hidden ones in `hidden.py`, which the notebook never
+imports. The name of the function is the id of the check.
 
 When it runs: `at="after"` (usual) at the check cell of its task, so that later cells cannot spoil
 it; `at="end"` after the last cell.

@@ -24,6 +24,7 @@ from authoring.contents import TABLE_BEGIN, TABLE_END
 from commands import app, release
 from commands.edition import release as writing
 from commands.edition.contents import edition_of
+from grading.judge.sealed import seal
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
 
@@ -116,6 +117,27 @@ def test_what_students_must_not_have_is_found_wherever_it_lies(
     assert target.exists() is not bool(said)
     told = capsys.readouterr().err
     assert not said or re.search(f"{path} (holds a part of|names) .*{said}", told), told
+
+
+def test_a_check_that_spells_an_answer_out_is_found_and_its_seal_is_not(course, tmp_path, capsys):
+    master = course / "grading" / "labs" / "00_title" / "lab.py"
+    known = 'known = {"early": 1, "late": 2}'
+    text = master.read_text("utf-8").replace(SOLUTION, f"{known}\n    {SOLUTION}")
+    master.write_text(text, "utf-8")
+    Course(course).write()
+    elsewhere = course / "kafkalab" / "own.py"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text('THESE = {"late": 2, "early": 1}\n')
+    assert app.main(["release", str(tmp_path / "edition")]) == 0
+    checks = course / "labs" / "00_title" / "checks.py"
+    text = checks.read_text("utf-8")
+    checks.write_text(f"{text}\nRIGHT = {{\n    'late': 2,\n    'early': 1,\n}}\n")
+    assert app.main(["release", str(tmp_path / "another")]) == 1
+    assert re.search(r"checks\.py:\d+ tells an answer in .*/lab\.py:", capsys.readouterr().err)
+    right = seal("known", {"late": 2, "early": 1})
+    imported = "from grading.judge.sealed import Sealed"
+    checks.write_text(f"{text}\n{imported}\n\nRIGHT = Sealed('known', '{right}')\n")
+    assert app.main(["release", str(tmp_path / "another")]) == 0
 
 
 def test_a_notebook_that_was_solved_in_its_place_is_not_given_out(course, tmp_path, capsys):
