@@ -25,7 +25,7 @@ from authoring.build import Course
 from authoring.percent import Script
 from grading.define.place import Place
 
-LONG_ENOUGH = 80
+LONG_ENOUGH = 100
 """Letters that nobody writes by chance."""
 TOO_SHORT = 20
 """Of a whole text: what is shorter may stand anywhere."""
