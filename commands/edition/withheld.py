@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from authoring import solutions
+from authoring import notebooks, solutions
 from authoring.build import Course
 from authoring.percent import Script
 from grading.define.place import Place
@@ -113,8 +113,8 @@ def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
 
 
 def _given(script: Script) -> Iterator[str]:
-    """What everybody reads on a page."""
-    for cell in script.page().cells:
+    """What everybody reads on a page, also the folded answers of exercises."""
+    for cell in notebooks.with_answers(script.page()).cells:
         lines = cell.lines
         if cell.kind == "code":
             for region in reversed(solutions.regions(cell)):

@@ -69,7 +69,7 @@ def _gather(path: Path, ignored: list[str]) -> list[Gathered]:
             # a stray file is nobody's hand-in
             ignored.append(f"{file.place}: {why_not(file.place.name) or 'no notebook'}")
             continue
-        person = found.setdefault(said.who.id, Gathered(said.who))
+        person = found.setdefault(said.who.id, Gathered(said.who, platform=said.platform))
         if said.is_late and "Canvas marks it as late" not in person.notes:
             person.notes.append("Canvas marks it as late")
         _take(file, said, person, ignored)

@@ -28,7 +28,8 @@ MOST_NAMED = 5
 class Submission:
     """What one person handed in. `student` is a name to show, which no other one of the upload has.
 
-    number: the platform's, or a login; "" where the name is all there is. plain: the name without
+    number: the platform's, or a login; "" where the name is all there is. platform: which one; its
+    numbers mean nothing to another. plain: the name without
     a number that tells two apart. handed_in: the platform's time, "" where it tells none. person:
     whom the records know already, where that is not the number.
     """
@@ -43,6 +44,7 @@ class Submission:
     login: str = ""
     handed_in: str = ""
     person: str = ""
+    platform: str = ""
 
     @property
     def id(self) -> str:
@@ -70,6 +72,19 @@ class Gathered:
     """What is no notebook."""
     notes: list[str] = field(default_factory=list)
     when: datetime.datetime | None = None
+    platform: str = ""
+
+
+def told_apart(submissions: list[Submission]) -> list[Submission]:
+    """In the order of their names; those who share one are shown with their number."""
+    shared = Counter(one.plain for one in submissions)
+    told = [
+        replace(one, student=f"{one.plain} ({one.number})")
+        if shared[one.plain] > 1 and one.number
+        else one
+        for one in submissions
+    ]
+    return sorted(told, key=lambda one: (one.student, one.id))
 
 
 def counting(person: Gathered, lab: str) -> Submission:
@@ -78,7 +93,7 @@ def counting(person: Gathered, lab: str) -> Submission:
     id = who.id if who.number or who.login else ""
     refused = Submission(
         who.name, None, notes=tuple(person.notes), number=id, plain=who.name, login=who.login,
-        handed_in=as_text(person.when),
+        handed_in=as_text(person.when), platform=person.platform,
     )  # fmt: skip
     readable: list[tuple[Candidate, NotebookFile]] = []
     refusals: list[str] = []
@@ -135,18 +150,6 @@ def as_text(when: datetime.datetime | None) -> str:
 def _age(candidate: Candidate) -> tuple[str, int, float]:
     """By the platform's time, then by the number that is appended to names, then by the file's."""
     return as_text(candidate.when), names.copy_number(candidate.place.name), candidate.changed
-
-
-def told_apart(submissions: list[Submission]) -> list[Submission]:
-    """In the order of their names; those who share one are shown with their number."""
-    shared = Counter(one.plain for one in submissions)
-    told = [
-        replace(one, student=f"{one.plain} ({one.number})")
-        if shared[one.plain] > 1 and one.number
-        else one
-        for one in submissions
-    ]
-    return sorted(told, key=lambda one: (one.student, one.id))
 
 
 def as_known(submissions: Sequence[Submission], known: Collection[str]) -> list[Submission]:
