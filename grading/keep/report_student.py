@@ -15,7 +15,8 @@ from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS, REFUSED, Outcome
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord
-from grading.keep.report_pages import in_points, page, summed
+from grading.keep.report_pages import page, summed
+from grading.keep.words import in_points
 from grading.practice import hints
 from grading.practice.show import not_run, sign
 

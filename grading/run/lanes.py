@@ -252,16 +252,9 @@ def by_the_student(attempted: Attempted) -> None:
 
 def refusal(lab: Definition, work: Work) -> Evidence:
     """The evidence of a hand-in that cannot be run."""
-    submission = work.submission
-    return Evidence(
-        lab.name,
-        submission.student,
-        work.seed,
-        oddities=list(submission.notes),
-        refusal=submission.refusal,
-        why=submission.why,
-        is_complete=True,
-    )
+    one = work.submission
+    assert one.refusal is not None, "without a notebook it is refused"
+    return Evidence.refused(lab.name, one.student, work.seed, one.refusal, one.why, one.notes)
 
 
 def overhead(record: AttemptRecord) -> float | None:

@@ -98,8 +98,9 @@ def zipped(text: str) -> bytes:
         ("labs/00_title/data/help.zip", zipped(SOLUTION.replace(" ", "\n")), "title/lab.py:"),
         ("labs/00_title/hints.md", "\n\nsame_key_same_partition\n", "title/hidden.py:"),
         ("kafkalab/own.py", "# it equal('partitions of', len(set(places)), 1)", ""),
-        ("kafkalab/own.py", 'places = x.value(f"[int(partition_of({key!r}, 6)) for _ in range(20)]'
-         '")\n    yield equal(f"partitions of {key!r} in 20 calls"', "title/hidden.py:"),
+        ("kafkalab/own.py", 'key = "".join(x.rng.choices("abcdefgh", k=9)).encode()\n'
+         'places = x.value(f"[int(partition_of({key!r}, 6)) for _ in range(20)]")',
+         "title/hidden.py:"),
         ("notebooks/tables.txt", "random.randrange(partitions) * 1", "wrong/2_by_chance.toml"),
         ("notebooks/tables.txt", "offsets = [receipt.offset for receipt in receipts]\n"
          "assert offsets == list(range(records)), offsets", "lessons/00_title.py:"),
