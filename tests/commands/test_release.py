@@ -32,7 +32,6 @@ TEMPLATE = repository() / "authoring" / "template"
 HIDDEN = (TEMPLATE / "grading" / "labs" / "00_title" / "hidden.py").read_text("utf-8")
 SOLUTION = "return zlib.crc32(key) % partitions"
 WRAPPED = "It is:\n\n>     return zlib.crc32(\n>         key\n>     ) % partitions\n"
-PROOF = "assert offsets == list(range(records)), offsets\noffsets"
 LAB = "labs/00_title/lab00_title.ipynb"
 
 
