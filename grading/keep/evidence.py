@@ -81,7 +81,8 @@ def result_from_json(table: dict[str, Any]) -> Result:
 
 
 def fault_from_json(table: dict[str, Any]) -> Injected:
-    return Injected(**table | {"steps": tuple((at, words) for at, words in table["steps"])})
+    steps = tuple((at, words) for at, words in table["steps"])
+    return Injected(**table | {"steps": steps, "down": tuple(table.get("down", ()))})
 
 
 def headline(evidence: Evidence, reached: float | None, full: float) -> Outcome:

@@ -81,7 +81,9 @@ class Grader:
         graded = GradedNotebook(self.kernel, lab.limits)
         x = (Witnessed if job.transcript else Visible)(graded, view, p, job.seed)
         x.may_blame = job.is_last_try
-        breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
+        breaking = Breaking(
+            lab.faults, job.cluster, p, woven.unanswered, self.kernel, job.is_last_try
+        )
         hidden = lab.hidden_checks() if job.hidden else ()
         examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
