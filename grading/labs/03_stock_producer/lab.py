@@ -438,7 +438,7 @@ def trade(producer, topic, stock, stop: threading.Event, say):
 # `shared`: the topic must be empty.
 
 # %% tags=["prediction"]
-my_lost = Prediction(None, "prices")  # your number in the place of None
+my_lost = Prediction("prices")
 my_lost
 
 

@@ -72,7 +72,7 @@ for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
 # %% tags=["prediction"]
 from kafkalab import Prediction
 
-my_greetings = Prediction(None, "greetings")  # your number in the place of None
+my_greetings = Prediction("greetings")
 my_greetings
 
 # %% tags=["demo", "A73", "A74"]
@@ -452,7 +452,7 @@ lab.check(6)
 # *Example.* `delays = {"stop": 120.5, "kill": 118.0}`
 
 # %% tags=["prediction"]
-my_kill = Prediction(None, "ms")  # your number in the place of None
+my_kill = Prediction("ms")
 my_kill
 
 # %%

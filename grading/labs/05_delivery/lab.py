@@ -295,7 +295,7 @@ read_all(lab.p.unasked)
 read_all(lab.p.asked)
 unasked_2, asked_2 = verdict(lab.p.unasked), verdict(lab.p.asked)
 # END SOLUTION
-Prediction(predicted_2, "records lost").against(unasked_2["lost"])
+Prediction("records lost", said=predicted_2).against(unasked_2["lost"])
 
 # %% tags=["check-2"]
 lab.check(2)
@@ -365,7 +365,7 @@ read_all(lab.p.led)
 read_all(lab.p.copied)
 led_3, copied_3 = verdict(lab.p.led), verdict(lab.p.copied)
 # END SOLUTION
-Prediction(predicted_3, "records lost").against(led_3["lost"])
+Prediction("records lost", said=predicted_3).against(led_3["lost"])
 
 # %% [markdown]
 # By now the old leader is back, with all the records of the burst on its disk. Are they saved?
@@ -419,7 +419,7 @@ tight_4 = len(send(lab.p.tight, acks="all", patience=4))
 read_all(lab.p.sturdy)
 sturdy_4 = verdict(lab.p.sturdy)
 # END SOLUTION
-Prediction(predicted_4, "records acknowledged").against(tight_4)
+Prediction("records acknowledged", said=predicted_4).against(tight_4)
 
 # %% tags=["check-4"]
 lab.check(4)
@@ -453,7 +453,7 @@ read_all(lab.p.doubled)
 read_all(lab.p.once)
 doubled_5, once_5 = verdict(lab.p.doubled), verdict(lab.p.once)
 # END SOLUTION
-Prediction(predicted_5, "records extra").against(doubled_5["extra"])
+Prediction("records extra", said=predicted_5).against(doubled_5["extra"])
 
 # %% tags=["check-5"]
 lab.check(5)
