@@ -256,6 +256,14 @@ def test_one_acknowledged_record_many_times_is_not_all_of_them():
     assert found.outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize("acknowledged", [[], None, "all"])
+def test_who_acknowledges_nothing_has_refused_nothing(acknowledged):
+    found = judged("copied_are_there", said={"acknowledged_3": acknowledged})
+    x = Visible(Notebook(values() | {"deliver": lambda *_: []}), Held(logs()), P, "seed")
+    refused = checks.run_in_order(CHECKS["refused_are_left_out"], x, {found.check: found})
+    assert refused.outcome is Outcome.NEEDS
+
+
 def test_a_broker_that_may_be_away_needs_one_copy_more_than_the_minimum():
     (two,) = judged("sturdy_has_its_shape", copies=2).messages
     assert two.startswith("a partition has 2 copies, of which 2")
