@@ -1,7 +1,7 @@
 """What a student edition holds, as path -> content.
 
 A list of what goes in, not of what stays out: what is added to the course reaches students when it
-is named here, or when a command of theirs imports it.
+is named here, or when a command of theirs or a lab imports it.
 """
 
 from __future__ import annotations
@@ -94,12 +94,15 @@ def _expect_built(course: Course) -> None:
 def _paths(root: Path) -> Iterator[PurePosixPath]:
     for name in AS_THEY_ARE:
         yield from _below(root, root / name)
-    for place in places(root):
-        yield from _of_lab(place)
+    of_labs = [path for place in places(root) for path in _of_lab(place)]
+    yield from of_labs
     verbs = (verb for verb in VERBS.values() if verb.panel in (LEARN, CARE))
     modules = Closure(root, ours=OURS, left_out=())
     for module in (*PROGRAMS, *START, *(f"commands.{verb.module}" for verb in verbs)):
         modules.add(module)
+    for path in of_labs:
+        if path.suffix == ".py":
+            modules.add_imports_of(root / path)
     for file in {*modules.files, *settings(modules.files)}:
         yield PurePosixPath(file.relative_to(root).as_posix())
 

@@ -77,6 +77,15 @@ def test_students_get_their_half_and_nothing_of_the_other(course, tmp_path, caps
         *("labs/00_title/hints.md", "labs/00_title/data/rides.csv"),
     }  # fmt: skip
     assert "NotImplementedError" in (target / LAB).read_text("utf-8")
+    here, there = (
+        tomllib.loads((root / "pyproject.toml").read_text("utf-8")) for root in (course, target)
+    )
+    assert there["project"] == {
+        key: value for key, value in here["project"].items() if key != "optional-dependencies"
+    }
+    assert set(there) == {"build-system", "project", "tool"}
+    assert set(there["tool"]) == {"setuptools"}
+    assert "dev" not in (target / "environment.yml").read_text("utf-8")
     assert (target / "course").stat().st_mode & 0o111
     assert "| 00 | [Title](notebooks/00_title.ipynb)" in (target / "README.md").read_text("utf-8")
     assert [p.name for p in target.parent.iterdir()] == ["kurs"], "nothing is left beside it"
@@ -261,10 +270,8 @@ def test_no_answer_check_or_proof_is_in_it(edition):
 @pytest.mark.slow
 def test_every_module_that_is_imported_and_every_page_that_is_linked_is_there(edition):
     missing = set()
-    for file in edition.rglob("*.py"):
-        inside = file.relative_to(edition).parts[0]
-        tree = ast.parse(file.read_text("utf-8"))
-        for node in without_types(tree) if inside != "labs" else ():
+    for file in [*edition.rglob("*.py"), *edition.glob("labs/*/*.ipynb")]:
+        for node in without_types(ast.parse(code_of(file))):
             if isinstance(node, ast.ImportFrom) and not node.level:
                 for name in node.names:
                     missing |= lacking(edition, node.module or "", name.name)
@@ -278,11 +285,12 @@ def test_every_module_that_is_imported_and_every_page_that_is_linked_is_there(ed
 
 
 @pytest.fixture(scope="module")
-def installed(edition) -> Path:
-    """The edition with an environment of its own, which borrows the packages of this one.
+def installed(edition, tmp_path_factory) -> Path:
+    """A copy of it with an environment of its own, which borrows the packages of this one.
 
-    Not the course: it is found in the edition alone.
+    Not the course: that is found in the edition alone.
     """
+    edition = shutil.copytree(edition, tmp_path_factory.mktemp("daheim ü") / "kurs é")
     environment = edition / ".venv"
     venv.create(environment, symlinks=True)
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -348,6 +356,15 @@ def test_lessons_run_there_and_labs_are_checked(installed):
     assert re.search(r"^✗ 1 .*\(0 of \d+\)$", checked.stdout, re.MULTILINE)
     assert "Hint for task 1" in checked.stdout
     assert "made from" not in checked.stdout
+
+
+def code_of(file: Path) -> str:
+    """A module, or the cells of a notebook that are no magics."""
+    if file.suffix == ".py":
+        return file.read_text("utf-8")
+    cells = nbformat.read(file, 4).cells
+    texts = [cell.source for cell in cells if cell.cell_type == "code"]
+    return "\n".join(re.sub(r"^[%!].*$", "", text, flags=re.MULTILINE) for text in texts)
 
 
 def without_types(node: ast.AST) -> Iterator[ast.AST]:
