@@ -4,14 +4,8 @@ What is typed in counts beside what the student's own run has left on the broker
 its topics (bursts.py), and what Kafka keeps of its groups (group_log.py).
 """
 
-<<<<<<< HEAD
-from collections import Counter
-
-from grading.judge.checks import Unseen, check, expect
-from grading.judge.sealed import sealed
-=======
 from grading.judge.checks import check, expect
->>>>>>> 1be03b14e1e6bf5cec6b1988b2923824203f458a
+from grading.judge.sealed import sealed
 
 from .bursts import (
     NOTHING,
@@ -308,26 +302,5 @@ def promises_are_named(x):
 @check(8, points=2, title="The choice for three cases")
 def choice_fits(x):
     for case, is_right, answer in chosen(x, "choice", CHOICE):
-<<<<<<< HEAD
         unseen = not_shown(x, answer) if answer in PRODUCERS else ""
         yield is_right and not unseen, f"{case}: {unseen or f'{answer!r} does not fit'}"
-
-
-def not_shown(x, line):
-    """Why a run of one's own does not show what is claimed of a line; nothing where it does."""
-    name, kind = SHOWN_BY[line]
-    topic = x.p[kind]
-    try:
-        shown = x.value(name, VERDICT)
-        if kind in OF_WORKERS:
-            return "" if both_worked(x, topic).ok else f"two workers of yours are to fill {topic}"
-        return "" if shown == lost_and_extra(x, topic) else f"{name} is not what {topic} holds"
-    except Unseen as why:
-        return f"no run of yours shows it: {why}"
-=======
-        line = answer if answer in ("unasked", "led", "doubled", "once") else CHOICE[case]
-        if unseen := not_shown(x, line):
-            yield False, f"{case}: {unseen}"
-            continue
-        yield is_right, f"{case}: {answer!r} does not fit what was asked for"
->>>>>>> 1be03b14e1e6bf5cec6b1988b2923824203f458a
