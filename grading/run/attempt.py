@@ -47,8 +47,9 @@ class Attempted:
 class Attempt:
     """A process for one attempt at a lab. Boots when made; `run` may come much later."""
 
-    def __init__(self, lab: Definition) -> None:
+    def __init__(self, lab: Definition, is_sandboxed: bool = False) -> None:
         self.lab = lab
+        self.is_sandboxed = is_sandboxed
         self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
         self.started = time.monotonic()
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
@@ -56,6 +57,7 @@ class Attempt:
             [
                 *(sys.executable, "-P", "-m", "grading.run.worker"),
                 *(lab.name, str(lab.place.root), str(self.folder)),
+                *(["sandboxed"] if is_sandboxed else []),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -23,6 +23,7 @@ from grading.run.graded_notebook import GradedNotebook, SetUpFailed
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 
+DISK_IS_FULL = ("[Errno 28]", "[Errno 27]")  # no space left, and a file that is too large
 DEMO_LIMIT = 120.0  # seconds for a cell that shows something; only proofs of a lab run them
 
 
@@ -120,6 +121,8 @@ class GradingClient(PapermillNotebookClient):
         self, reply: dict[str, Any] | None, is_late: bool, limit: float
     ) -> tuple[Outcome, str]:
         kernel = self.graded.kernel
+        if kernel.stopped is not None:
+            return kernel.stopped
         if self.is_flooded:
             words = f"printed more than {self.graded.limits.output / 1e6:g} MB"
             return Outcome.OUTPUT_LIMIT, words
@@ -141,8 +144,7 @@ class GradingClient(PapermillNotebookClient):
         words = f"{name}: {str(content.get('evalue', ''))[:300]}"
         if name == "StdinNotImplementedError":
             words = "input() cannot work here: nobody is there to type"
-        kinds = {"SystemExit": Outcome.STUDENT_EXIT, "MemoryError": Outcome.OUT_OF_MEMORY}
-        return kinds.get(name, Outcome.STUDENT_ERROR), words
+        return kind_of_error(name, str(content.get("evalue", ""))), words
 
     async def _async_poll_output_msg(
         self, parent_msg_id: str, cell: NotebookNode, cell_index: int
@@ -167,6 +169,17 @@ class GradingClient(PapermillNotebookClient):
                     return
                 except Exception as error:  # it makes no sense, so a student's code wrote it
                     self.log.warning(f"dropped a message of cell {cell_index}: {error!r}")
+
+
+def kind_of_error(name: str, value: str) -> Outcome:
+    """Whether what a cell raised says that it met a limit."""
+    if name in ("SystemExit", "MemoryError"):
+        return Outcome.STUDENT_EXIT if name == "SystemExit" else Outcome.OUT_OF_MEMORY
+    if value.startswith(DISK_IS_FULL):
+        return Outcome.DISK_LIMIT
+    if name == "BlockingIOError" or value == "can't start new thread":
+        return Outcome.PROCESS_LIMIT
+    return Outcome.STUDENT_ERROR
 
 
 def death(exit_code: int | None) -> str:

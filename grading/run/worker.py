@@ -1,4 +1,4 @@
-"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER`.
+"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER [sandboxed]`.
 
 It starts the kernel, then waits for a job on standard input, so that a lane can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
     from grading.judge.view import ClusterView
     from grading.run.kernel import StudentKernel
+    from grading.sandbox.ways import Ways
 
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
+SANDBOXED = "sandboxed"
 
 
 class Grader:
@@ -61,9 +63,10 @@ class Grader:
         from grading.run.graded_notebook import GradedNotebook
 
         lab, p = self.lab, seed.parameters(self.lab.make, job.seed)
+        ways = self.ways(job.cluster)
         with self.phase("weave"):
             demos = as_a_reader() if job.demos else None
-            woven = weave(self.blank, job.cells, first_cell(job), lab.values, demos)
+            woven = weave(self.blank, job.cells, first_cell(job, ways), lab.values, demos)
         view = self.attach(job.cluster)
         graded = GradedNotebook(self.kernel, lab.limits)
         x = Visible(graded, view, p, job.seed)
@@ -94,6 +97,7 @@ class Grader:
             oddities=[*job.notes, *woven.oddities],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),
+            done_to_nodes=ways.done if ways else [],
             ended=graded.ended.state if graded.ended else None,
             why=graded.ended.error if graded.ended else "",
             is_complete=True,
@@ -113,6 +117,15 @@ class Grader:
             view.open_reader()
             return view
 
+    def ways(self, path: str | None) -> Ways | None:
+        """The ways out of the sandbox to the cluster; None where the kernel is in none."""
+        if path is None or self.kernel.sandbox is None:
+            return None
+        from grading.sandbox.ways import Ways
+
+        with self.phase("ways"):
+            return Ways(self.kernel.folder, path, self.lab.students_may)
+
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Take the seconds of a block."""
@@ -123,14 +136,15 @@ class Grader:
             self.phases[name] = round(time.monotonic() - started, 3)
 
 
-def first_cell(job: Job) -> str:
+def first_cell(job: Job, ways: Ways | None) -> str:
     """Tells the notebook whose it is. Code of ours in front of the master's."""
     from grading.lab import SEED
 
     values = {SEED: job.seed}
-    if job.cluster is not None:
+    if job.cluster is not None and ways is None:
         values[CLUSTER] = job.cluster
-    return f"# Put here by the grader.\nimport os\n\nos.environ.update({values!r})"
+    cell = f"# Put here by the grader.\nimport os\n\nos.environ.update({values!r})"
+    return cell if ways is None else f"{cell}\n{ways.cell}"
 
 
 def as_a_reader() -> str:
@@ -146,11 +160,13 @@ def main() -> None:
     started = time.monotonic()
     without_web_grammar()
     from grading.run.graded_notebook import SetUpFailed
-    from grading.run.kernel import KernelDidNotStart, StudentKernel
+    from grading.run.kernel import KernelDidNotStart, Sandbox, StudentKernel
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
     folder = Path(sys.argv[3])
-    kernel = StudentKernel(folder, mark=folder.name)
+    is_sandboxed = sys.argv[4:] == [SANDBOXED]
+    sandbox = Sandbox(lab.place, lab.limits) if is_sandboxed else None
+    kernel = StudentKernel(folder, folder.name, sandbox)
     grader = Grader(lab, kernel, out)
     try:
         kernel.start()

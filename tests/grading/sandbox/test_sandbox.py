@@ -1,0 +1,172 @@
+"""What the code of a hand-in can reach and take in its sandbox. One kernel for all that it sees."""
+
+import json
+import os
+import socket
+import textwrap
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grading.handin.weave import HandedIn, as_handed_in
+from grading.judge.outcome import Outcome
+from grading.run.attempt import Attempt
+from grading.run.job import Job
+from grading.sandbox import bubblewrap
+from kafkalab import places
+
+pytestmark = pytest.mark.skipif(not bubblewrap.is_there(), reason="no sandbox on this machine")
+
+
+@pytest.fixture
+def ran(tiny, solved):
+    """Run the solution in a sandbox with some answers replaced."""
+
+    def run(**answers):
+        cells = [
+            HandedIn(
+                cell.id,
+                cell.kind,
+                textwrap.dedent(answers.get(cell.id.replace("task-", "t"), cell.text)),
+            )
+            for cell in as_handed_in(solved)
+        ]
+        return Attempt(tiny, is_sandboxed=True).run(Job("anna", "a seed", cells)).evidence
+
+    return run
+
+
+PROBE = """
+import json, os, pathlib, socket, subprocess
+def tried(what):
+    try:
+        return str(what())[:300]
+    except OSError as error:
+        return type(error).__name__
+def readable(path):
+    return tried(lambda: os.listdir(path) if os.path.isdir(path) else open(path).read())
+seen = {
+    "host": tried(lambda: socket.create_connection(("127.0.0.1", PORT), timeout=3)),
+    "outside": tried(lambda: socket.create_connection(("192.0.2.1", 80), timeout=3)),
+    "files": {path: readable(path) for path in PATHS},
+    "written": {path: tried(lambda: open(path + "/new", "w")) for path in FIXED},
+    "processes": sorted(map(int, filter(str.isdecimal, os.listdir("/proc")))),
+    "environment": dict(os.environ),
+    "own": tried(lambda: pathlib.Path("mine").write_text("x")),
+}
+print("SEEN" + json.dumps(seen))
+double = 2 * p.number
+"""
+
+
+def test_nothing_of_the_machine_is_seen_but_what_a_lab_needs(ran, tiny, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_PASSWORD", "secret")
+    (tmp_path / "secret").write_text("the secret of the course")
+    hidden = [
+        *(tmp_path / "secret", Path.home() / ".bashrc", "/home", "/etc/shadow", "/var"),
+        *(places.repository() / name for name in ("lessons", "tests", "work", ".git")),
+        *(places.repository() / "grading" / "labs" / name for name in ("", "01_first_topics")),
+        *(tiny.place.master, tiny.place.teacher / "hidden.py", places.state() / "locks"),
+    ]
+    fixed = [places.repository() / "kafkalab", tiny.place.student, "/usr", "/etc", "/dev", "/"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        named = {
+            "PORT": server.getsockname()[1],
+            "PATHS": list(map(str, hidden)),
+            "FIXED": list(map(str, fixed)),
+        }
+        evidence = ran(t1="".join(f"{n} = {v!r}\n" for n, v in named.items()) + PROBE)
+    seen = json.loads(evidence.cells[1].output.partition("SEEN")[2])
+    assert (seen["host"], seen["outside"]) == ("ConnectionRefusedError", "OSError")
+    contents = {path: words for path, words in seen["files"].items() if words != "[]"}
+    assert set(contents.values()) <= {"FileNotFoundError", "NotADirectoryError"}, contents
+    assert set(seen["written"].values()) == {"OSError"}, seen["written"]  # a read-only file system
+    assert len(seen["processes"]) <= 4
+    assert os.getpid() not in seen["processes"]
+    assert "COURSE_PASSWORD" not in seen["environment"]
+    assert seen["own"] == "1"
+    assert {check.check: check.outcome for check in evidence.results}["doubled"] is Outcome.PASS
+
+
+def test_a_line_for_the_grader_reaches_nobody(ran):
+    line = json.dumps({"event": "done", "evidence": {}, "notebook": None})
+    evidence = ran(
+        t1=f"""
+        import glob, os
+        for path in glob.glob("/proc/[0-9]*/fd/*"):
+            try:
+                with open(path, "w") as way:
+                    way.write({line!r} + "\\n")
+            except OSError:
+                pass
+        """
+    )
+    assert evidence.is_complete
+    assert evidence.results[0].outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        ("import os\nwhile True:\n    os.fork()", Outcome.PROCESS_LIMIT),
+        (
+            "import threading\nstop = threading.Event()\n"
+            "while True:\n    threading.Thread(target=stop.wait).start()",
+            Outcome.PROCESS_LIMIT,
+        ),
+        ("hog = bytearray(3 * 10**9)", Outcome.OUT_OF_MEMORY),
+        (
+            "import os, signal\nfor _ in range(8):\n    if os.fork() == 0:\n"
+            "        hog = bytearray(b'x') * 500_000_000\n        signal.pause()\nsignal.pause()",
+            Outcome.OUT_OF_MEMORY,
+        ),
+        (
+            "with open('large', 'wb') as file:\n    while True:\n        file.write(bytes(10**7))",
+            Outcome.DISK_LIMIT,
+        ),
+        (
+            "import os\nfor n in range(10**6):\n    with open(f'/tmp/{n}', 'wb') as file:\n"
+            "        file.write(bytes(10**7))",
+            Outcome.DISK_LIMIT,
+        ),
+        (
+            "import os\nwith open(os.environ['HOME'] + '/socket/large', 'wb') as file:\n"
+            "    while True:\n        file.write(bytes(10**6))",
+            Outcome.DISK_LIMIT,
+        ),
+        ("while True:\n    print('x' * 10_000)", Outcome.OUTPUT_LIMIT),
+        ("while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+         Outcome.TIMEOUT),
+    ],
+)  # fmt: skip
+def test_what_goes_beyond_a_limit_has_its_own_outcome(ran, small, code, outcome):
+    evidence = ran(t1=code)
+    assert evidence.cells[1].state is outcome, evidence.cells[1]
+    assert evidence.is_complete
+    assert evidence.fault is None
+
+
+@pytest.fixture
+def small(tiny):
+    """Limits that are reached soon, in the file from which the process of the attempt has them."""
+    file = tiny.place.student / "lab.toml"
+    before = file.read_text()
+    added = "[limits]\nmemory = 1_500_000_000\ndisk = 100_000_000\nprocesses = 200\n"
+    file.write_text(before.replace("[limits]\n", added))
+    yield
+    file.write_text(before)
+
+
+def test_nothing_outlives_the_grader(tiny):
+    """Killed as by the system: it could tidy nothing."""
+    attempt = Attempt(tiny, is_sandboxed=True)
+    try:
+        assert json.loads(attempt.process.stdout.readline())["event"] == "ready"
+        below = psutil.Process(attempt.process.pid).children(recursive=True)
+        assert below
+        attempt.process.kill()
+        _, alive = psutil.wait_procs(below, timeout=10)
+        assert not alive
+    finally:
+        attempt.close()
