@@ -88,8 +88,15 @@ def job_of(submission: Submission, seed: str) -> Job | None:
 class Lanes:
     """Runs planned work in lanes."""
 
-    def __init__(self, lab: Definition, store: Store, tell: Listener = lambda _: None) -> None:
+    def __init__(
+        self,
+        lab: Definition,
+        store: Store,
+        tell: Listener = lambda _: None,
+        is_sandboxed: bool = False,
+    ) -> None:
         self.lab = lab
+        self.is_sandboxed = is_sandboxed
         self.store = store
         self.tell = tell
         self.hidden = lab.hidden_checks()
@@ -188,7 +195,7 @@ class Lane:
     def attempt(self, work: Work) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
-        booted, self._spare = self._spare or Attempt(self._lanes.lab), None
+        booted, self._spare = self._spare or self._boot(), None
         self._lanes.open.add(booted)
         try:
             job = replace(work.job, cluster=self.lease.take())
@@ -205,10 +212,13 @@ class Lane:
             self._spare.close()
         self.lease.close()
 
+    def _boot(self) -> Attempt:
+        return Attempt(self._lanes.lab, self._lanes.is_sandboxed)
+
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))
         if self._spare is None and self._lanes.has_more:
-            self._spare = Attempt(self._lanes.lab)
+            self._spare = self._boot()
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:

@@ -13,7 +13,7 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.run.attempt import Attempt
 from grading.run.job import Job
-from grading.sandbox import bubblewrap
+from grading.sandbox import bubblewrap, proof
 from kafkalab import places
 
 pytestmark = pytest.mark.skipif(not bubblewrap.is_there(), reason="no sandbox on this machine")
@@ -87,6 +87,10 @@ def test_nothing_of_the_machine_is_seen_but_what_a_lab_needs(ran, tiny, tmp_path
     assert "COURSE_PASSWORD" not in seen["environment"]
     assert seen["own"] == "1"
     assert {check.check: check.outcome for check in evidence.results}["doubled"] is Outcome.PASS
+
+
+def test_doctor_finds_no_leak_here():
+    assert proof.leaks() == []
 
 
 def test_a_line_for_the_grader_reaches_nobody(ran):
