@@ -1,4 +1,5 @@
-"""Cells of a lab that only show something. Grading leaves them out, so nothing may need them."""
+"""Cells of a lab that only show something. Grading leaves them out where it can, so nothing of
+ours may need them."""
 
 import ast
 import symtable

@@ -4,6 +4,7 @@ import datetime
 import json as json_format
 import os
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,7 +17,7 @@ from rich.table import Table
 
 from grading.define import definition
 from grading.define.definition import Definition
-from grading.judge.outcome import IN_WORDS, OURS, Outcome
+from grading.judge.outcome import IN_WORDS, OURS
 from grading.run.quick_import import without_web_grammar
 from kafkalab import engine as engines
 from kafkalab.errors import CourseError
@@ -52,15 +53,12 @@ def check(
         assessment, notes = own.check(notebook, status.update)
     for note in notes:
         console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
-    for line in assessment.lines:
-        says = f": {'; '.join(line.says())}" if line.says() else ""
-        text = f"{line.sign} {line.check.task} {line.check.title} ({line.points}){says}"
+    for text in assessment.as_lines():
         console.print(escape(text), highlight=False)
-    console.print(f"{assessment.points} points{assessment.hidden}", highlight=False)
-    if assessment.hint:
-        task = next(line.check.task for line in assessment.lines if line.result.outcome not in
-                    OURS | {Outcome.PASS})  # fmt: skip
-        console.print(f"\nNext, task {task}: {escape(assessment.hint)}", highlight=False)
+    for step in assessment.next:
+        console.print(f"\n{escape(str(step))}", highlight=False)
+        if step.number < step.of:
+            console.print(f"In the notebook, lab.check({step.task}) tells the next one.")
     if any(line.result.outcome in OURS for line in assessment.lines):
         raise typer.Exit(FAULTS)
 
@@ -82,18 +80,23 @@ def grade(
     from grading.handin.intake import collect
     from grading.keep import report
     from grading.keep.record import Store
+    from grading.keep.rescore import rescore
     from grading.run.lanes import Lanes, plan
 
     _choose(engine)
     graded = definition.load(lab)
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
+    rescore(graded, store)
     work, records = plan(graded, intake.submissions, store, course_secret(out), rerun)
     console = Console(stderr=json, soft_wrap=True)
     for line in intake.ignored:
         console.print(f"[yellow]left aside[/] {escape(line)}", highlight=False)
     if records:
         console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
+    if reasons := Counter(one.why for one in work):
+        told = ", ".join(f"{count} {why}" for why, count in reasons.items())
+        console.print(f"{len(work)} to run: {told}.", highlight=False)
     board = Board(console, len(work))
     with board.live:
         records += Lanes(graded, store, board.tell).run(work, jobs)
@@ -159,13 +162,20 @@ def report(lab: LabName, out: Out = COURSE) -> None:
     from grading.keep.record import Store
 
     graded = definition.load(lab)
+    expect_records(out, graded.name, lab)
     store = Store(out, graded.name)
-    if not store.class_keys():
-        raise CourseError(
-            f"Nothing of {graded.name} is graded in {out}.", "", f"Run ./course grade {lab} PATH"
-        )
     console = Console(soft_wrap=True)
     console.print(str(pages.write(graded, store)), highlight=False)
+
+
+def expect_records(course: Path, name: str, lab: str) -> None:
+    """Refuse a course folder without records of the lab; lab: its name as it was typed."""
+    from grading.keep.record import Store
+
+    if not (course / name).is_dir() or not Store(course, name).class_keys():
+        raise CourseError(
+            f"Nothing of {name} is graded in {course}.", "", f"Run ./course grade {lab} PATH"
+        )
 
 
 class Board:
@@ -198,7 +208,7 @@ def _line(record: "AttemptRecord") -> str:
 
     assert record.outcome is not None, "the attempt is over"
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
-    points = f"{_number(record.reached)} of {_number(record.full)}"
+    points = f"{number(record.reached)} of {number(record.full)}"
     beyond = overhead(record)
     took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
     return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
@@ -207,7 +217,7 @@ def _line(record: "AttemptRecord") -> str:
 def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
-        points = f"{_number(record.reached)} of {_number(record.full)}"
+        points = f"{number(record.reached)} of {number(record.full)}"
         words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
         table.add_row(escape(record.student), escape(words), points)
     console.print(table)
@@ -216,7 +226,7 @@ def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord
     console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
 
 
-def _number(points: float | None) -> str:
+def number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
 
 

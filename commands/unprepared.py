@@ -103,7 +103,7 @@ def set_up() -> Diagnosis:
 
 
 CHECKS: list[Check] = [
-    system.system, system.python, system.user, system.cores, system.addresses,
+    system.system, system.python, system.user, system.cores, system.addresses, system.files,
     folders.home, folders.named_folders, folders.temporary, folders.course, disk,
     variables.variables, network.loopback, network.names, python_packages,
     system.not_tried, set_up,

@@ -35,6 +35,7 @@ VERBS = {
     "logs": Verb("cluster", LEARN, "Show what a node of a cluster wrote."),
     "grade": Verb("grading", TEACH, "Grade a folder or an archive of hand-ins."),
     "report": Verb("grading", TEACH, "Write the pages of students and the class table anew."),
+    "rescore": Verb("rescore", TEACH, "Make points anew from what was seen, without a run."),
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("lessons", WRITE, "Build the notebooks and labs from their sources."),

@@ -8,10 +8,13 @@ lab.score()
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +22,14 @@ from IPython import get_ipython
 
 from grading.define import definition, seed
 from grading.define.definition import NO_CLUSTER
+from grading.define.expression import names_in
 from grading.define.marks import TASK_LINE
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
+from grading.judge.outcome import OURS, Outcome
 from grading.judge.view import ClusterView
 from grading.judge.visible import CellState, Visible
+from grading.practice.own_cells import OwnCells
 from grading.practice.show import Assessment
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 
 SEED = "KAFKALAB_LAB_SEED"
 """Set by the grader in its own first cell: the seed of the student whose notebook runs."""
+
+MOST = 1_000_000  # entries of a collection that a check may see; one of its own may have no end
 
 
 class Lab:
@@ -49,6 +57,8 @@ class Lab:
         self._seed = seed_text
         self._is_graded = SEED in os.environ
         self._notebook = OwnNotebook()
+        self._cells = OwnCells(None if self._is_graded else get_ipython())
+        self._told: Counter[int] = Counter()
         self._beside = None
         if lab.faults and not self._is_graded:
             from grading.faults.injection import Beside
@@ -82,7 +92,10 @@ class Lab:
         return self._cluster
 
     def check(self, task: int) -> Assessment | None:
-        """Run the public checks of a task against the cluster as it is now."""
+        """Run the public checks of a task against the cluster as it is now.
+
+        Each time that it fails tells one step more of the hint.
+        """
         if self._is_graded:
             return None  # the grader looks for itself
         if task not in self._definition.tasks:
@@ -90,14 +103,19 @@ class Lab:
                 f"This lab has no task {task}.",
                 f"Its tasks are {', '.join(map(str, self._definition.tasks))}.",
             )
-        return Assessment.of(self._definition, self._results({task}), {task})
+        found = self._results({task})
+        if any(result.outcome not in OURS | {Outcome.PASS} for result in found):
+            self._told[task] += task not in self._cells.causes
+        return Assessment.of(
+            self._definition, found, {task}, self._cells.causes, steps=self._told[task]
+        )
 
     def score(self) -> Assessment | None:
         """Run all public checks and add up the points."""
         if self._is_graded:
             return None
         tasks = set(self._definition.tasks)
-        return Assessment.of(self._definition, self._results(tasks), tasks)
+        return Assessment.of(self._definition, self._results(tasks), tasks, self._cells.causes)
 
     def program(self, name: str, tasks: Iterable[int], end: str) -> Path:
         """A Python file in the working folder: the cells of these tasks as last run, then `end`.
@@ -121,6 +139,7 @@ class Lab:
 
     def close(self) -> None:
         """Stop the cluster if this notebook started it."""
+        self._cells.leave()
         if self._beside is not None:
             self._beside.leave()
         if self._cluster is not None:
@@ -156,20 +175,38 @@ class OwnNotebook:
         shell = get_ipython()
         names = shell.user_ns if shell is not None else {}
         try:
-            return json.loads(json.dumps(eval(expression, names), default=to_plain))
+            return json.loads(as_json(expression, names))
         except Exception as error:  # whatever the learner's object raises is an answer
             raise no_value(expression, type(error).__name__, str(error)) from None
 
 
+def as_json(expression: str, names: Mapping[str, Any]) -> str:
+    """What a check asks of a notebook, evaluated among its names; also runs in the kernel.
+
+    Where the expression says `list` or `len` it means Python's, whatever the notebook calls so.
+    """
+    return json.dumps(eval(expression, {**names, **vars(builtins)}), default=to_plain)
+
+
+def as_digits(expression: str, names: Mapping[str, Any], largest: int) -> str:
+    """The same as hexadecimal digits, cut after so many bytes, for the way out of the kernel."""
+    return as_json(expression, names).encode()[:largest].hex()
+
+
 def to_plain(thing: Any) -> Any:
-    """What JSON does not know: numbers and arrays of numpy. Also runs in the kernel."""
+    """What JSON does not know: numbers and arrays of numpy, sets. Also runs in the kernel."""
     if hasattr(thing, "tolist"):
         return thing.tolist()
+    if isinstance(thing, Mapping):
+        return dict(thing)
+    if isinstance(thing, Collection) and not isinstance(thing, bytes | bytearray | memoryview):
+        return list(islice(thing, MOST))
     raise TypeError(f"a {type(thing).__name__} is no number, text, list or table")
 
 
 def no_value(expression: str, error: str, message: str) -> Unseen:
-    """The notebook holds no such value; says why."""
+    """The notebook holds no such value; says why. How a check asks is nobody's business."""
     if missing := re.fullmatch(r"name '(\w+)' is not defined.*", message, re.DOTALL):
         return Unseen(f"the notebook has no {missing[1]} yet")
-    return Unseen(f"the notebook has no usable value of {expression}: {error}: {message[:200]}")
+    names = ", ".join(dict.fromkeys(names_in(expression))) or expression
+    return Unseen(f"the notebook has no usable value of {names}: {error}: {message[:200]}")

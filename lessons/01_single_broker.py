@@ -361,7 +361,8 @@ places
 # before the new one. And who remembers that `orders` exists? There is one more log.
 
 # %% tags=["A10"]
-(metadata,) = segment.path.parent.parent.glob("__cluster_metadata-0/*0.log")
+disk = cluster.engine.storage("broker")
+(metadata,) = disk.glob("**/__cluster_metadata-0/*0.log")
 assert orders.encode() in metadata.read_bytes()  # the record that created the topic
 
 quorum = cluster.quorum()

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from grading.define import meaning
 from grading.define.marks import HINT
 from grading.define.place import Place, find
 from grading.define.seed import Make
@@ -92,10 +93,11 @@ class Definition:
 
     @property
     def digest(self) -> str:
-        """Changes with every file of the lab that runs or judges, wherever the course lies."""
+        """Changes with what runs or looks; not with points, titles, hints, comments, solutions."""
         digest = hashlib.sha256()
         for path, file in self.place.files():
-            digest.update(f"{path}\0".encode() + file.read_bytes() + b"\0")
+            if content := meaning.of_file(path, file, self.place.master):
+                digest.update(f"{path}\0".encode() + content + b"\0")
         return digest.hexdigest()
 
     def hidden_checks(self) -> tuple[Check, ...]:

@@ -79,9 +79,11 @@ class Breaking:
 
     @contextlib.contextmanager
     def beside(self, task: int | None) -> Iterator[None]:
-        """Around the run of a cell: its fault, if it has one."""
+        """Around the run of a cell: its fault, if it has one. A task may have several cells: the
+        fault is there until one of them has met it."""
         fault = self._faults.get(task) if task is not None else None
-        if task is None or fault is None:
+        former = self.injected.get(task) if task is not None else None
+        if task is None or fault is None or (former is not None and former.is_reached):
             yield
         elif task in self._unanswered:
             self.injected[task] = Injected(fault.id, task, missed="an answer")

@@ -12,12 +12,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from grading.define.marks import TASK, TASK_LINE
 from grading.handin.weave import HandedIn
 
-LARGEST = 50_000_000  # bytes; a notebook full of pictures has ten
+LARGEST_FILE = 200_000_000  # bytes, with stored outputs, which are read over
+LARGEST = 50_000_000  # letters, of what is kept
 MOST_CELLS = 2_000
 LONGEST_CELL = 200_000
 CONFLICT = re.compile(r"^(<{7}|>{7})( |$)", re.MULTILINE)
+STUB = re.compile(r"""raise NotImplementedError\(\s*["']Task \d""")
 OPENS_LAB = re.compile(r"""Lab\.open\(\s*["'](lab\d\d\w*)["']""")
 # grading/labs/02_iris/lab.py; lessons/labs/lab02_iris.py in notebooks of before.
 SOURCE = re.compile(r"(?:^|/)(?:(\d\d\w*)/lab|lab(\d\d\w*))\.py$")
@@ -36,6 +39,12 @@ class NotebookFile:
     notes: tuple[str, ...] = ()
 
     @property
+    def is_blank(self) -> bool:
+        """Whether every task still has what stood there when the lab was given out."""
+        tasks = [c.text for c in self.cells if TASK.match(c.id) or TASK_LINE.match(c.text)]
+        return bool(tasks) and all(not text.strip() or STUB.search(text) for text in tasks)
+
+    @property
     def digest(self) -> str:
         """Of ids and texts: running a notebook again does not make it another hand-in."""
         content = [[cell.id, cell.kind, cell.text] for cell in self.cells]
@@ -49,12 +58,14 @@ def read(data: bytes) -> NotebookFile:
     cells = tuple(_cell(cell) for cell in _cells(document, notes))
     if not any(cell.text.strip() for cell in cells):
         raise Unreadable("all its cells are empty")
+    if sum(len(cell.text) for cell in cells) > LARGEST:
+        raise Unreadable(f"its cells hold more than {LARGEST // 1_000_000} MB of text")
     return NotebookFile(cells, _lab(document, cells), tuple(notes))
 
 
 def _document(data: bytes, notes: list[str]) -> dict[str, Any]:
-    if len(data) > LARGEST:
-        raise Unreadable(f"it is larger than {LARGEST // 1_000_000} MB")
+    if len(data) > LARGEST_FILE:
+        raise Unreadable(f"it is larger than {LARGEST_FILE // 1_000_000} MB")
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable("it is empty")
     text = _text(data, notes)
@@ -113,13 +124,18 @@ def _cell(cell: dict[str, Any]) -> HandedIn:
         source = ""
     metadata = cell.get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    # lone surrogates can be written in JSON and nowhere else
     return HandedIn(
         id=str(cell.get("id", ""))[:64],
         kind=str(cell.get("cell_type", ""))[:16],
-        # lone surrogates can be written in JSON and nowhere else
-        text=source[:LONGEST_CELL].encode(errors="replace").decode(),
+        text=_one_kind_of_line_end(source[:LONGEST_CELL].encode(errors="replace").decode()),
         tags=tuple(str(tag)[:64] for tag in tags[:50]) if isinstance(tags, list) else (),
     )
+
+
+def _one_kind_of_line_end(text: str) -> str:
+    """Editors of other systems write others, and a comment must end where it was seen to end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _lab(document: dict[str, Any], cells: tuple[HandedIn, ...]) -> str | None:

@@ -1,6 +1,7 @@
-"""The files of a folder or zip, one at a time: no links, no paths that leave it, no bombs.
+"""The files of a folder or an archive, one at a time: no links, no paths that leave it, no bombs.
 
-Nothing is unpacked to disk, and what is no notebook and no zip is listed but never opened.
+Nothing is unpacked to disk, and what is no notebook and no archive is listed but hardly opened.
+Bounds count what may be somebody's work, not what is passed over anyway.
 """
 
 from __future__ import annotations
@@ -8,138 +9,161 @@ from __future__ import annotations
 import io
 import os
 import stat
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
 
-from grading.handin.notebookfile import LARGEST
+from grading.handin import archives, names
+from grading.handin.archives import BROKEN, CannotOpen, Member, Opener, is_archive, is_hidden
+from grading.handin.notebookfile import LARGEST_FILE
 
-MOST_FILES = 20_000
-MOST_INNER_FILES = 500
-BROKEN = (zipfile.BadZipFile, RuntimeError, OSError, EOFError, NotImplementedError, ValueError)
-
-
-class CannotOpen(Exception):
-    """A file or archive that gives nothing; the text says why."""
+MOST_WORK = 20_000
+MOST_INNER_WORK = 500
+DEEPEST = 4
+NOTEBOOKS = (".ipynb", ".ipynb.json", ".ipynb.txt")
+PERHAPS = ("", ".json", ".txt")
+"""Endings under which browsers and systems store a notebook as well."""
+GLANCE = 4096
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of the upload. `place` is relative to it, for showing; `data` reads it."""
+    """A file of the upload. `place` is relative to it, for showing."""
 
     place: PurePosixPath
     changed: float
-    data: Callable[[], bytes]
+    open: Opener
+
+    def data(self) -> bytes:
+        """Its bytes, at most one more than a notebook may have."""
+        return self._read(LARGEST_FILE + 1)
+
+    def is_notebook(self) -> bool:
+        """By its name; where the ending leaves it open, by its first bytes."""
+        name = self.place.name.lower()
+        if name.endswith(NOTEBOOKS):
+            return True
+        if self.place.suffix.lower() not in PERHAPS:
+            return False
+        try:
+            start = self._read(GLANCE).lstrip(b"\xef\xbb\xbf \t\r\n")
+        except CannotOpen:
+            return False
+        return start.startswith(b"{") and (b'"cells"' in start or b'"nbformat"' in start)
+
+    def is_work(self) -> bool:
+        """Whether it may be what somebody handed in."""
+        return is_archive(self.place.name) or self.place.name.lower().endswith(NOTEBOOKS)
+
+    def _read(self, most: int) -> bytes:
+        try:
+            with self.open() as opened:
+                return opened.read(most)
+        except OSError as error:
+            raise CannotOpen(f"it cannot be opened ({error.strerror or error})") from None
+        except BROKEN as error:
+            raise CannotOpen(f"it cannot be unpacked ({error})") from None
 
 
 def files(path: Path, ignored: list[str]) -> Iterator[File]:
     """Every file of an upload; an empty folder shows as a file without a notebook's name."""
     if path.is_dir():
-        yield from _walk(path, ignored)
-    elif zipfile.is_zipfile(path):
-        with path.open("rb") as opened:
-            yield from _members(opened, ignored, MOST_FILES)
+        found: Iterable[File] = _walk(path, ignored)
+    elif is_archive(path.name):
+        found = _class_archive(path, ignored)
     else:
-        yield File(PurePosixPath(path.name), path.stat().st_mtime, lambda: _read(path))
+        found = [File(PurePosixPath(path.name), path.stat().st_mtime, lambda: path.open("rb"))]
+    bound = Bound(MOST_WORK)
+    for file in found:
+        bound.spend(file)
+        if is_archive(file.place.name) and file.place.name == str(file.place):
+            yield from _class_in(file, ignored)
+        else:
+            yield file
+
+
+@dataclass
+class Bound:
+    """How much may still come of one person's archives, however they lie in one another."""
+
+    left: int
+    deepest: int = DEEPEST
+
+    def spend(self, file: File) -> None:
+        """Count what may be work; raises CannotOpen where it is too much."""
+        self.left -= file.is_work()
+        if self.left < 0:
+            raise CannotOpen("it holds far too many notebooks and archives")
 
 
 def inner_files(archive: File, ignored: list[str]) -> Iterator[File]:
-    """The files of a zip inside the upload, as platforms nest them; raises CannotOpen."""
-    yield from _members(io.BytesIO(archive.data()), ignored, MOST_INNER_FILES)
+    """The files of an archive inside the upload, archives too; raises CannotOpen."""
+    with archives.copied(archive.open) as opened:
+        for member in archives.members(opened, archive.place.name, ignored):
+            yield _file(archive.place.parent, member)
 
 
-def is_hidden(name: str) -> bool:
-    """What systems and Jupyter leave behind."""
-    return name.startswith(".") or name in {"__MACOSX", "__pycache__", "Thumbs.db"}
+def _file(folder: PurePosixPath, member: Member) -> File:
+    return File(folder / member.place, member.changed, member.open)
+
+
+def _class_archive(path: Path, ignored: list[str]) -> Iterator[File]:
+    with path.open("rb") as opened:
+        places = [member.place for member in archives.members(opened, path.name, [])]
+        surplus = 1 if _lies_in_one_folder(places) else 0
+        opened.seek(0)
+        for member in archives.members(opened, path.name, ignored):
+            place = PurePosixPath(*member.place.parts[surplus:])
+            yield File(place, member.changed, member.open)
+
+
+def _class_in(archive: File, ignored: list[str]) -> Iterator[File]:
+    """What a platform gave out, packed once more, is a class; any other archive is somebody's."""
+    if not names.said(archive.place).platform:
+        try:
+            with archives.copied(archive.open) as opened:
+                for member in archives.members(opened, archive.place.name, []):
+                    if names.said(member.place).platform:
+                        opened.seek(0)
+                        inside = archives.members(opened, archive.place.name, ignored)
+                        yield from (_file(PurePosixPath(), one) for one in inside)
+                        return
+        except CannotOpen:
+            pass  # told at the hand-in that it then is
+    yield archive
 
 
 def _walk(root: Path, ignored: list[str]) -> Iterator[File]:
-    for folder, folders, names in os.walk(root):
+    for folder, folders, inside in os.walk(root):
         here = Path(folder)
         place = PurePosixPath(here.relative_to(root).as_posix())
         for name in sorted(folders):
             if is_hidden(name) or (here / name).is_symlink():
                 folders.remove(name)
                 if not is_hidden(name):
-                    ignored.append(f"{place / name}: a link")
+                    ignored.append(f"{place / name}: a link or no plain file")
         folders.sort()
-        if not folders and not names and here != root:
-            yield File(place / "(empty folder)", 0, lambda: b"")
-        for name in sorted(names):
+        if not folders and not inside and here != root:
+            yield File(place / "(empty folder)", 0, io.BytesIO)
+        for name in sorted(inside):
             if is_hidden(name):
                 continue
             path = here / name
             state = path.lstat()
             if stat.S_ISREG(state.st_mode):
-                yield File(place / name, state.st_mtime, partial(_read, path))
+                yield File(place / name, state.st_mtime, lambda path=path: path.open("rb"))
             else:
                 ignored.append(f"{place / name}: a link or no plain file")
 
 
-def _read(path: Path) -> bytes:
-    """At most one byte more than a notebook may have."""
-    try:
-        with path.open("rb") as opened:
-            return opened.read(LARGEST + 1)
-    except OSError as error:
-        raise CannotOpen(f"it cannot be opened ({error.strerror})") from None
-
-
-def _members(opened: io.BufferedIOBase, ignored: list[str], most: int) -> Iterator[File]:
-    try:
-        archive = zipfile.ZipFile(opened)
-    except BROKEN as error:
-        raise CannotOpen(f"it is no readable zip file ({error})") from None
-    with archive:
-        members = [info for info in archive.infolist() if not info.is_dir()]
-        if len(members) > most:
-            raise CannotOpen(f"the zip file holds more than {most} files")
-        places = {
-            info: PurePosixPath(info.filename.replace("\\", "/"))
-            for info in members
-            if _is_plain(info, ignored)
-        }
-        surplus = 1 if _lies_in_one_folder(list(places.values())) else 0
-        for info, place in places.items():
-            yield File(
-                PurePosixPath(*place.parts[surplus:]),
-                _minutes(info),
-                partial(_unpack, archive, info),
-            )
-
-
-def _is_plain(info: zipfile.ZipInfo, ignored: list[str]) -> bool:
-    place = PurePosixPath(info.filename.replace("\\", "/"))
-    if place.is_absolute() or ".." in place.parts or not place.parts:
-        ignored.append(f"{info.filename}: a path that leaves the archive")
-    elif stat.S_ISLNK(info.external_attr >> 16):
-        ignored.append(f"{info.filename}: a link")
-    else:
-        return not any(map(is_hidden, place.parts))
-    return False
-
-
-def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Counted while unpacking, so what the archive says about its size does not matter."""
-    try:
-        with archive.open(info) as opened:
-            return opened.read(LARGEST + 1)
-    except BROKEN as error:
-        raise CannotOpen(f"it cannot be unpacked ({error})") from None
-
-
 def _lies_in_one_folder(places: list[PurePosixPath]) -> bool:
-    """Whether the archive is the zip of a folder of hand-ins, and not of one student's folder."""
+    """Whether the archive is that of a folder of hand-ins, and not of one student's folder."""
     tops = {place.parts[0] for place in places}
     if len(tops) != 1 or any(len(place.parts) == 1 for place in places):
         return False
-    work = [place for place in places if place.suffix.lower() in {".ipynb", ".zip"}]
+    if names.said(places[0]).platform:
+        return False
+    if any(names.said(PurePosixPath(*place.parts[1:])).platform for place in places):
+        return True
+    work = [p for p in places if is_archive(p.name) or p.name.lower().endswith(NOTEBOOKS)]
     return len(work) > 1 or any(len(place.parts) > 2 for place in work)
-
-
-def _minutes(info: zipfile.ZipInfo) -> float:
-    """A number that grows with the time of the member; compared with others like it only."""
-    year, month, day, hour, minute, second = info.date_time
-    return (((year * 12 + month) * 31 + day) * 24 + hour) * 60 + minute + second / 60

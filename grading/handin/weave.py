@@ -1,40 +1,49 @@
-"""Master + answers -> the notebook that is run.
+"""A hand-in + the master -> the notebook that is run.
 
-The run notebook is the master's, cell by cell. Only the text of the task cells comes from the
-hand-in, so deleted, copied, moved, retagged and retyped cells are no special cases: they can change
-which text is taken for an answer, and nothing else.
+It is the student's notebook: all its code cells, in its order, as they run in JupyterLab from top
+to bottom. Only the given cells are the master's, put back where they are missing or were changed,
+and a check stands where the student has it. So the answer to a task is what its names hold when
+its check is reached, however many cells it took.
+
+A word of `weave` about a task begins with `Task N`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grading.define.marks import TASK, TASK_LINE
+from grading.handin.answers import names_of_tasks
+from grading.handin.cells import (
+    PARAMETERS_TAG,
+    HandedIn,
+    as_handed_in,
+    plain,
+    task_cells,
+    task_number,
+)
+from grading.handin.order import put_in_order
+from grading.handin.pieces import Kind, Piece, Pieces, Unclear
+from grading.handin.read import read_pieces
+from grading.handin.remarks import remarks, without_windows
+from grading.handin.shown import seen_by_the_student
 from kafkalab.errors import CourseError
+
+__all__ = ["HandedIn", "Unclear", "Woven", "as_handed_in", "task_cells", "task_number", "weave"]
 
 FIRST = "grading-first"
 PARAMETERS = "grading-parameters"
-DEMOS = "grading-demos"
-DEMO = "demo"
-"""Tag of a cell that shows something and that no task needs: grading leaves it out."""
-CONTROLLING = {"skip-execution", "raises-exception", "parameters", "injected-parameters"}
-
-
-@dataclass(frozen=True)
-class HandedIn:
-    """A cell of a hand-in, reduced to what can matter. All of it was written by the student."""
-
-    id: str
-    kind: str
-    text: str
-    tags: tuple[str, ...] = ()
+APART = "grading-apart"
+BACK = "grading-back"
+ROLE = "grading"
+"""In the metadata of a cell that runs: its kind, its task, and whether it is the cell of the task
+or stands below it, and is not just a helper above. The engine goes by that."""
+CONTROLLING = {"skip-execution", "raises-exception", "injected-parameters"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Woven:
 
     notebook: NotebookNode
     answers: dict[int, str]
-    """The text that runs for each task; the master's stub where there is no answer."""
+    """The student's code that runs for each task before its check; else the master's stub."""
     unanswered: frozenset[int]
     oddities: tuple[str, ...]
 
@@ -53,55 +62,140 @@ def weave(
     handed_in: Sequence[HandedIn],
     first: str = "",
     values: Mapping[str, Any] | None = None,
-    demos: str | None = None,
+    apart: str | None = None,
+    all_shown: bool = False,
+    asked: Mapping[int, Collection[str]] | None = None,
 ) -> Woven:
-    """Put the answers of a hand-in into the blank notebook of its lab.
+    """The notebook of a hand-in as it will run; raises Unclear where it cannot be told.
 
-    first: code of a cell in front of everything; values: put in place of the defaults in the
-    parameters cell; demos: code in front of the first cell that only shows something. Without it
-    all such cells are left out.
+    first: code of a cell in front of everything; values: put in place of the defaults behind the
+    parameters cell; apart: code in front of a cell that only shows something, behind which `first`
+    runs again; all_shown: run those too that the student's code does not see; asked: the names
+    that the checks of each task ask for.
     """
+    pieces = Pieces(names_of_tasks(master, asked))
+    oddities = list(read_pieces(master, handed_in, pieces))
+    oddities += put_in_order(master, pieces)
+    shown = {at for at, piece in enumerate(pieces) if piece.kind is Kind.SHOWN}
+    left_out = set() if all_shown else shown - seen_by_the_student(pieces)
+    tasks = _tasks(pieces)
     stubs = task_cells(master)
-    answers, oddities = find_answers(master, handed_in)
-    texts = {number: answers.get(number, stub) for number, stub in stubs.items()}
-    cells = [new_code_cell(first, id=FIRST)] if first else []
-    for cell in master.cells:
-        if DEMO in cell.metadata.get("tags", []):
-            if demos is None:
-                continue
-            if demos:
-                cells.append(new_code_cell(demos, id=DEMOS))
-                demos = ""
-        number = task_number(cell.id)
-        text = cell.source if number is None else texts[number]
-        cells.append(NotebookNode({**cell, "source": text}))
-        if "parameters" in cell.metadata.get("tags", []) and values:
-            cells.append(new_code_cell(assignments(cell.source, values), id=PARAMETERS))
-    unanswered = frozenset(n for n, stub in stubs.items() if plain(texts[n]) == plain(stub))
+    unanswered = frozenset(task for task in stubs if not pieces.answers(task))
+    answers = {
+        task: "\n\n".join(p.text for at, p in enumerate(pieces)
+                          if tasks[at] == task and p.kind is Kind.OWN)
+        for task in stubs
+    }  # fmt: skip
+    answers |= {task: stubs[task] for task in unanswered if not answers[task]}
+    oddities += _too_late(pieces)
+    oddities += remarks(pieces, tasks)
+    oddities += _retold(handed_in)
+    cells = [_cell(FIRST, first, "ours")] if first else []
+    mains = _main_cells(pieces, tasks)
+    for at, piece in enumerate(pieces):
+        cells += [
+            new_markdown_cell(text, id=f"text-{at}-{n}") for n, text in enumerate(piece.above)
+        ]
+        if at not in left_out:
+            name = mains.get(at, f"own-{at}")
+            made = list(_cells(master, piece, tasks[at], name, first, values, apart))
+            is_answer = any(mains.get(place) == f"task-{tasks[at]}" for place in range(at + 1))
+            made[-1].metadata[ROLE]["is_answer"] = is_answer
+            cells += made
     notebook = new_notebook(cells=cells, metadata={"kernelspec": {**master.metadata.kernelspec}})
-    return Woven(notebook, texts, unanswered, tuple(oddities))
+    return Woven(notebook, answers, unanswered, tuple(dict.fromkeys(oddities)))
 
 
-def task_number(cell_id: str) -> int | None:
-    """The N of the id task-N."""
-    match = TASK.match(cell_id)
-    return int(match[1]) if match else None
+def _tasks(pieces: Pieces) -> list[int | None]:
+    """The task that each cell is run for: the one that it is about if its check is yet to come."""
+    found: list[int | None] = []
+    to_come = [piece.said for piece in pieces if piece.kind is Kind.CHECK]
+    for piece, following in pieces.checked_next():
+        if piece.kind is Kind.CHECK:
+            to_come.remove(piece.said)
+        about = [task for task in sorted(pieces.about(piece)) if task in to_come]
+        if piece.kind is Kind.STUB:
+            found.append(piece.said)
+        elif piece.kind is Kind.OWN:
+            found.append(about[0] if about and following not in about else following)
+        else:
+            found.append(following if piece.kind is Kind.GIVEN else None)
+    return found
 
 
-def task_cells(notebook: NotebookNode) -> dict[int, str]:
-    """The text of the cell of each task: stubs of the blank notebook, answers of the solution."""
-    numbered = ((task_number(cell.id), cell.source) for cell in notebook.cells)
-    return {number: text for number, text in numbered if number is not None}
+def _main_cells(pieces: Pieces, tasks: Sequence[int | None]) -> dict[int, str]:
+    """Place in the run -> the id of the cell of a task, of which there may be more."""
+    found: dict[int, str] = {}
+    for task in pieces.names:
+        mine = [
+            at
+            for at, piece in enumerate(pieces)
+            if tasks[at] == task and piece.kind is not Kind.GIVEN
+        ]
+        said = [at for at in mine if pieces[at].said == task]
+        if mine:
+            found[(said or mine)[0]] = f"task-{task}"
+    return found
 
 
-def as_handed_in(notebook: NotebookNode) -> list[HandedIn]:
-    """A notebook of ours as if a student had handed it in."""
-    return [HandedIn(cell.id, cell.cell_type, cell.source) for cell in notebook.cells]
+def _too_late(pieces: Pieces) -> Iterator[str]:
+    """Cells of a task that its check does not see, and several that it does."""
+    for task in pieces.names:
+        check = pieces.check(task)
+        here = pieces.at(check) if check is not None else len(pieces)
+        said = [piece for piece in pieces.answers(task) if piece.said == task]
+        for piece in said:
+            if pieces.at(piece) > here:
+                yield f"Task {task}: {piece} stands below the check, which cannot see it"
+        above = {plain(piece.text): piece for piece in said if pieces.at(piece) < here}
+        if len(above) > 1:
+            named = ", ".join(map(str, above.values()))
+            yield f"Task {task}: {named} all ran; what they left at the check counts"
 
 
-def plain(text: str) -> str:
-    """Text for comparing: editors change line ends, trailing blanks and the last empty lines."""
-    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+def _retold(handed_in: Sequence[HandedIn]) -> Iterator[str]:
+    if tricks := {tag for cell in handed_in for tag in cell.tags} & CONTROLLING:
+        yield f"Tags that steer a run were ignored: {', '.join(sorted(tricks))}"
+
+
+def _cells(
+    master: NotebookNode,
+    piece: Piece,
+    task: int | None,
+    name: str,
+    first: str,
+    values: Mapping[str, Any] | None,
+    apart: str | None,
+) -> Iterator[NotebookNode]:
+    """The cells of the run for one piece."""
+    if piece.kind is Kind.OWN:
+        yield _cell(name, without_windows(piece.text), "own", task)
+        return
+    assert piece.of is not None, "all but a student's own cells are the master's"
+    ours = master.cells[piece.of]
+    if piece.kind is Kind.SHOWN:
+        if apart:
+            yield _cell(f"{APART}-{ours.id}", apart, "ours")
+        kind = "own" if piece.is_changed else "shown"
+        yield _cell(ours.id, without_windows(piece.text), kind)
+        if apart and first:
+            yield _cell(f"{BACK}-{ours.id}", first, "ours")
+        return
+    if piece.kind is Kind.STUB:
+        yield _cell(name, ours.source, "own", task)
+        return
+    if piece.kind is Kind.CHECK:
+        yield _cell(ours.id, ours.source, "check", piece.said)
+        return
+    yield _cell(ours.id, ours.source, "given", task)
+    if PARAMETERS_TAG in ours.metadata.get("tags", []) and values:
+        yield _cell(PARAMETERS, assignments(ours.source, values), "ours")
+
+
+def _cell(name: str, text: str, kind: str, task: int | None = None) -> NotebookNode:
+    return new_code_cell(
+        text, id=name, metadata={ROLE: {"kind": kind, "task": task, "is_answer": False}}
+    )
 
 
 def assignments(parameters_cell: str, values: Mapping[str, Any]) -> str:
@@ -125,98 +219,3 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
     if isinstance(statement, ast.AnnAssign):
         return [statement.target]
     return statement.targets if isinstance(statement, ast.Assign) else []
-
-
-def find_answers(
-    master: NotebookNode, handed_in: Sequence[HandedIn]
-) -> tuple[dict[int, str], list[str]]:
-    """The answer text of each task: by cell id, then by its `# Task N` line, then by place."""
-    stubs = task_cells(master)
-    taken: dict[int, int] = {}
-    oddities = []
-    for number, stub in stubs.items():
-        claims = list(_claims(number, handed_in, stubs))
-        answered = [at for at in claims if plain(handed_in[at].text) not in {"", plain(stub)}]
-        if claims:
-            taken[number] = (answered or claims)[0]
-        if len({plain(handed_in[at].text) for at in answered}) > 1:
-            oddities.append(f"Task {number} has {len(answered)} answers; one was taken")
-    missing = [number for number in stubs if number not in taken]
-    for number, at in _by_place(master, handed_in, taken).items():
-        taken[number] = at
-        oddities.append(f"Task {number} had lost its mark and was found by its place")
-    oddities += [f"Task {number} has no cell" for number in missing if number not in taken]
-    for number, at in taken.items():
-        if handed_in[at].kind != "code":
-            oddities.append(f"The cell of task {number} was no code cell; its text was run")
-    answers = {
-        number: handed_in[at].text for number, at in taken.items() if handed_in[at].text.strip()
-    }
-    return answers, oddities + list(_strangers(master, handed_in, taken))
-
-
-def _claims(number: int, handed_in: Sequence[HandedIn], stubs: Mapping[int, str]) -> Iterable[int]:
-    """Cells that say they are this task, the most certain first.
-
-    A line that names another task outweighs the id: it is what the student saw.
-    """
-    both: list[int] = []
-    by_id: list[int] = []
-    by_line: list[int] = []
-    against: list[int] = []
-    for at, cell in enumerate(handed_in):
-        line = TASK_LINE.match(cell.text)
-        said = int(line[1]) if line and int(line[1]) in stubs else None
-        if task_number(cell.id) == number:
-            (both if said == number else by_id if said is None else against).append(at)
-        elif said == number:
-            by_line.append(at)
-    return [*both, *by_id, *by_line, *against]
-
-
-def _by_place(
-    master: NotebookNode, handed_in: Sequence[HandedIn], taken: Mapping[int, int]
-) -> dict[int, int]:
-    """Tasks without a mark: what stands between the same neighbours as in the master."""
-    tasks = {at: number for number, at in taken.items()}
-    scaffold = {plain(cell.source) for cell in master.cells if task_number(cell.id) is None}
-    ours = [task_number(cell.id) or plain(cell.source) for cell in master.cells]
-    theirs = [
-        tasks.get(at) or (plain(cell.text) if plain(cell.text) in scaffold else ("own", at))
-        for at, cell in enumerate(handed_in)
-    ]
-    found: dict[int, int] = {}
-    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
-    for kind, left, right, start, end in matcher.get_opcodes():
-        if kind != "replace":
-            continue
-        lost = [n for n in ours[left:right] if isinstance(n, int) and n not in taken]
-        own = [
-            at
-            for at in range(start, end)
-            if isinstance(theirs[at], tuple) and handed_in[at].text.strip()
-        ]
-        if len(lost) == len(own):
-            found |= dict(zip(lost, own, strict=True))
-        elif len(lost) == 1 and own:
-            found[lost[0]] = own[-1]  # the one next to the check cell
-    return found
-
-
-def _strangers(
-    master: NotebookNode, handed_in: Sequence[HandedIn], taken: Mapping[int, int]
-) -> Iterable[str]:
-    known = {plain(cell.source) for cell in master.cells}
-    own = sum(
-        cell.kind == "code" and bool(cell.text.strip()) and plain(cell.text) not in known
-        for at, cell in enumerate(handed_in)
-        if at not in taken.values()
-    )
-    if own:
-        yield (
-            f"{own} code cell{'s' * (own > 1)} outside the task cells did not run; "
-            "what a task needs belongs into its cell"
-        )
-    tricks = {tag for cell in handed_in for tag in cell.tags} & CONTROLLING - {"parameters"}
-    if tricks:
-        yield f"Tags that steer a run were ignored: {', '.join(sorted(tricks))}"

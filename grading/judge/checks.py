@@ -26,14 +26,20 @@ nothing where the rest would be meaningless.
 Through `x` alone a check sees anything (grading/judge/visible.py):
     x.kafka     the cluster, read only: topics(), topic(name), group(name), quorum(), batches(), …
     x.read      x.read(topic) reads the log with a consumer of the grader's own
-    x.value     x.value("len(counts)") the value of an expression in the notebook, as JSON
+    x.value     x.value("counts", dict[str, int]) a value of the notebook, in the form that is asked
     x.cells     x.cells[2].state, .output: how the cell of task 2 ended and what it printed
     x.p, x.rng  the parameters of this student; a random generator that repeats itself
     x.soon      x.soon(lambda: …) the first true value within some seconds, else the last one
     x.steady    x.steady(lambda: …, hold=2) whether it stays true that long
 
-What is not there (a topic, a group, a name in the notebook) ends the check with a message that
-says so; a check need not guard against it. A check never writes to the cluster and never sleeps.
+What is not there (a topic, a group, a name in the notebook), a value of another form, an empty
+topic and an empty answer end the check with a message that says so; a check need not guard against
+them. Where nothing is a right answer, `may_be_empty=True` says that. What stands in a record may be
+anything: `record.number()`, `record.header(name)` and `record.json()` cope with that. A check never
+writes to the cluster and never sleeps.
+
+Points are for what was done. So a check of a typed-in answer compares it with what the cluster
+holds, and a choice counts only beside a value that the student's own run has measured.
 
 Public checks stand in `checks.py`, which learners run too; hidden ones in `hidden.py`, which the
 notebook never imports. The name of the function is the id of the check.
@@ -165,6 +171,9 @@ def run(check: Check, x: Visible) -> Result:
     except Exception as error:  # a fault of ours, whatever it is: recorded, shown to the teacher
         outcome = Outcome.INFRA if _is_about_the_cluster(error) else Outcome.CHECK_ERROR
         detail = "".join(traceback.format_exception(error))
+        if outcome is Outcome.INFRA and (down := x.brokers_down):
+            outcome = None
+            findings.append(expect(False, _without(down), must=True))
     if outcome is None:
         outcome, detail = _outcome(findings)
     return Result(check.id, outcome, tuple(findings), detail, round(time.monotonic() - started, 3))
@@ -193,6 +202,15 @@ def _outcome(findings: Collection[Finding]) -> tuple[Outcome, str]:
     if any(finding.must and not finding.ok for finding in findings):
         return Outcome.FAIL, ""
     return (Outcome.PART if any(finding.ok for finding in findings) else Outcome.FAIL), ""
+
+
+def _without(brokers: list[int]) -> str:
+    some = ", ".join(map(str, brokers))
+    which = f"broker {some} does" if len(brokers) == 1 else f"brokers {some} do"
+    return (
+        f"{which} not run: a cell has stopped, killed or frozen it, and this check needs it. "
+        "`lab.cluster.mend()` brings it back"
+    )
 
 
 def _is_about_the_cluster(error: Exception) -> bool:

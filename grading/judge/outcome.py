@@ -26,13 +26,16 @@ class Outcome(StrEnum):
     UNREADABLE = "unreadable"
     WRONG_LAB = "wrong_lab"
     NOTHING_HANDED_IN = "nothing_handed_in"
+    UNCLEAR = "unclear"
     # ours: no number
     CHECK_ERROR = "check_error"
     INFRA = "infra"
 
 
 OURS = frozenset({Outcome.CHECK_ERROR, Outcome.INFRA})
-REFUSED = frozenset({Outcome.UNREADABLE, Outcome.WRONG_LAB, Outcome.NOTHING_HANDED_IN})
+REFUSED = frozenset(
+    {Outcome.UNREADABLE, Outcome.WRONG_LAB, Outcome.NOTHING_HANDED_IN, Outcome.UNCLEAR}
+)
 STOPPED = (
     *(Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT, Outcome.PROCESS_LIMIT),
     *(Outcome.DISK_LIMIT, Outcome.KERNEL_DIED),
@@ -56,6 +59,7 @@ IN_WORDS = {
     Outcome.UNREADABLE: "no readable notebook",
     Outcome.WRONG_LAB: "belongs to another lab",
     Outcome.NOTHING_HANDED_IN: "nothing handed in",
+    Outcome.UNCLEAR: "cannot be graded as it is",
     Outcome.CHECK_ERROR: "the check itself broke (not the student's fault)",
     Outcome.INFRA: "the grader could not run it (not the student's fault)",
 }

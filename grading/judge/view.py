@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from grading.judge.checks import Unseen
+from grading.judge.log import Log, Record
+from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:
@@ -17,64 +17,16 @@ if TYPE_CHECKING:
 
     from kafkalab.cluster.cluster import Cluster
     from kafkalab.cluster.segments import Batch, Segment
-    from kafkalab.cluster.views import Configs, GroupView, QuorumView, TopicView
+    from kafkalab.cluster.views import (
+        Configs,
+        GroupView,
+        PartitionView,
+        QuorumView,
+        TopicView,
+    )
 
 READ_TIMEOUT = 30.0
 A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
-
-
-@dataclass(frozen=True)
-class Record:
-    """A record as it lies in the log."""
-
-    partition: int
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: tuple[tuple[str, bytes], ...] = ()
-
-    def text(self) -> str:
-        """The value as text; bytes that are no UTF-8 become replacement marks."""
-        return (self.value or b"").decode(errors="replace")
-
-    def key_text(self) -> str | None:
-        """The key as text."""
-        return None if self.key is None else self.key.decode(errors="replace")
-
-    def json(self) -> Any:
-        """The value as JSON; ends the check where it is none."""
-        try:
-            return json.loads(self.value or b"")
-        except ValueError:
-            raise Unseen(
-                f"the record at offset {self.offset} of partition {self.partition} is not JSON: "
-                f"{self.text()[:80]!r}"
-            ) from None
-
-
-class Log(list[Record]):
-    """The records of a topic, ordered by partition and offset."""
-
-    @property
-    def values(self) -> list[str]:
-        return [record.text() for record in self]
-
-    @property
-    def keys(self) -> list[str | None]:
-        return [record.key_text() for record in self]
-
-    @property
-    def partitions(self) -> dict[int, Log]:
-        """The records of each partition that has any."""
-        found: dict[int, Log] = {}
-        for record in self:
-            found.setdefault(record.partition, Log()).append(record)
-        return found
-
-    def duplicates(self, by: Callable[[Record], Hashable] = Record.text) -> list[Hashable]:
-        """What is there more than once, in the order of first sight."""
-        return [thing for thing, count in Counter(map(by, self)).items() if count > 1]
 
 
 class ClusterView:
@@ -95,6 +47,12 @@ class ClusterView:
         """The ids of all brokers that the cluster should have."""
         return self._cluster.brokers
 
+    def down(self) -> list[int]:
+        """The brokers whose process has ended or stands still; none where nobody can tell."""
+        with contextlib.suppress(CourseError, OSError):
+            return [one for one in self.brokers if self._cluster.state(one) != "running"]
+        return []
+
     def topics(self, internal: bool = False) -> list[str]:
         """The names of all topics."""
         return self._cluster.topics(internal=internal)
@@ -105,6 +63,13 @@ class ClusterView:
         topic = self._cluster.topic(name)
         self.seen[f"topic {name}"] = in_short(topic)
         return topic
+
+    def partition(self, topic: str, number: int) -> PartitionView:
+        """One partition of a topic: .leader, .replicas, .isr, …"""
+        for partition in self.topic(topic).partitions:
+            if partition.partition == number:
+                return partition
+        raise Unseen(f"the topic {topic} has no partition {number}")
 
     def groups(self) -> dict[str, str]:
         """Name -> state of all consumer groups."""
@@ -139,7 +104,14 @@ class ClusterView:
         self._wait_for(topic, self.topics, "topic")
         return self._cluster.batches(topic, partition, broker)
 
-    def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int) -> Log:
+    def read(
+        self,
+        topic: str,
+        *,
+        isolation: str = "read_uncommitted",
+        limit: int,
+        may_be_empty: bool = False,
+    ) -> Log:
         """All records of a topic; see Visible.read."""
         # Kafka's own topics too: the one of the committed offsets tells what a group did when.
         self._wait_for(topic, lambda: self.topics(internal=topic.startswith("__")), "topic")
@@ -152,6 +124,8 @@ class ClusterView:
                 },
                 "sha256": hashlib.sha256(content.encode()).hexdigest(),
             }
+        if not self._logs[topic, isolation] and not may_be_empty:
+            raise Unseen(self._why_empty(topic))
         return self._logs[topic, isolation]
 
     def forget(self) -> None:
@@ -183,6 +157,16 @@ class ClusterView:
                 **quick.consumer,
             )
         return self._readers[isolation]
+
+    def _why_empty(self, topic: str) -> str:
+        gone = sum(p.start_offset or 0 for p in self._cluster.topic(topic).partitions)
+        if not gone:
+            return f"the topic {topic} is empty"
+        return (
+            f"the topic {topic} is empty: {gone} records were deleted from it. Kafka deletes what "
+            "is older than the retention of the topic, by the time stamp of the record, which is "
+            "in milliseconds"
+        )
 
     def _records(self, topic: str, isolation: str, limit: int) -> list[Record]:
         from kafka.errors import KafkaError

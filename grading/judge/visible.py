@@ -9,8 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 from grading.define.seed import Parameters
 from grading.judge.checks import Unseen
+from grading.judge.log import Log
 from grading.judge.outcome import Outcome
-from grading.judge.view import ClusterView, Log
+from grading.judge.shape import Misshapen, shaped
+from grading.judge.view import ClusterView
 from kafkalab.wait import WaitTimeout, wait_until
 
 T = TypeVar("T")
@@ -54,6 +56,8 @@ class Visible:
         self.rng = random.Random(f"checks {seed}")
         self._notebook = notebook
         self._cluster = cluster
+        self.may_blame = True
+        """Whether a broker that is down is taken for the work of a cell."""
         self.patience = 1.0
 
     @property
@@ -89,17 +93,45 @@ class Visible:
         """How the cell of each task ended: x.cells[2].state. Not where a learner runs one check."""
         return self._notebook.cells
 
-    def read(self, topic: str, *, isolation: str = "read_uncommitted", limit: int = 200_000) -> Log:
-        """All records that a topic holds now, read by the grader's own consumer."""
-        return self.kafka.read(topic, isolation=isolation, limit=limit)
+    @property
+    def brokers_down(self) -> list[int]:
+        """Brokers that do not run. A check looks when the faults of a lab are over."""
+        return self._cluster.down() if self._cluster is not None and self.may_blame else []
 
-    def value(self, expression: str) -> Any:
-        """The value of an expression in the notebook, as JSON: numbers, text, lists, tables.
+    def read(
+        self,
+        topic: str,
+        *,
+        isolation: str = "read_uncommitted",
+        limit: int = 200_000,
+        may_be_empty: bool = False,
+    ) -> Log:
+        """All records that a topic holds now, read by the grader's own consumer.
+
+        An empty topic proves nothing and ends the check, unless it says that it may be empty.
+        """
+        return self.kafka.read(topic, isolation=isolation, limit=limit, may_be_empty=may_be_empty)
+
+    def value(
+        self, expression: str, form: Any = object, *, called: str = "", may_be_empty: bool = False
+    ) -> Any:
+        """The value of an expression in the notebook, in a form (grading/judge/shape.py).
 
         Evaluated once in the kernel and judged here, so an object that equals everything is of no
-        use to anybody. A name that is not there ends the check with a message that says so.
+        use to anybody. A name that is not there, another form, or an answer with nothing in it
+        ends the check with a sentence. `called`: what the student calls it, where the expression
+        is longer than that.
         """
-        return self._notebook.value(expression)
+        name = called or expression
+        try:
+            value = shaped(name, self._notebook.value(expression), form)
+        except Misshapen as other:
+            raise Unseen(str(other)) from None
+        except Unseen as unseen:
+            raise Unseen(str(unseen).replace(expression, name)) from None
+        if not may_be_empty and value in ([], {}, (), set(), ""):
+            raise Unseen(f"{name} is empty")
+        return value
 
     def soon(self, condition: Callable[[], T], within: float = 5.0) -> T | bool:
         """The first true value of `condition`; False if there was none in time.

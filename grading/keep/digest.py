@@ -1,9 +1,9 @@
 """A digest of the code that grades, so that a mended grader runs again and no other change does.
 
 It covers what an attempt imports, read from the sources and not from what happens to be loaded:
-the modules that run and judge, the settings that lie beside them, docker-compose.yml, and the
-pinned versions of the packages that they use. Paths are relative, so two clones agree. The files
-of the lab itself are in `Definition.digest`; what they import is here.
+the modules that run and judge without their comments, the settings that lie beside them,
+docker-compose.yml, and the pinned versions of the packages that they use. Paths are relative, so
+two clones agree. The files of the lab itself are in `Definition.digest`; what they import is here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grading.define.meaning import of_code
 from grading.define.place import Place
 from kafkalab.places import repository
 
-START = ("grading.run.lanes", "grading.run.worker", "grading.lab")
-"""The lanes, the process of an attempt, and what the student's kernel loads."""
+START = ("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab")
+"""What an attempt is run with, its process, and what the student's kernel loads."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
-DRAWS = "kafkalab.draw"
-"""Left out: no check looks at a colour. Where it matters after all, there is --rerun."""
+NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice")
+"""Left out: no check looks at a colour, and points are made anew by `./course rescore`. Where it
+matters after all, there is --rerun."""
 SETTINGS = {".json", ".properties", ".toml", ".xml", ".yml"}
 PIN = re.compile(r"[\w.-]+(?===)")
 
@@ -43,7 +45,9 @@ def grader_digest(place: Place, root: Path | None = None) -> str:
     digest = hashlib.sha256()
     for file in sorted({root / "docker-compose.yml", *closure.files, *settings(closure.files)}):
         relative = file.relative_to(root).as_posix()
-        digest.update(f"{relative}\0".encode() + file.read_bytes() + b"\0")
+        is_code = file.suffix == ".py"
+        content = of_code(file.read_text("utf-8")).encode() if is_code else file.read_bytes()
+        digest.update(f"{relative}\0".encode() + content + b"\0")
     digest.update("\n".join(pins(root / "pyproject.toml", closure.outside)).encode())
     return digest.hexdigest()[:16]
 
@@ -83,7 +87,7 @@ class Closure:
         if not OURS.fullmatch(name):
             self.outside.add(name.partition(".")[0])
             return
-        if f"{name}.".startswith(f"{DRAWS}."):
+        if any(f"{name}.".startswith(f"{left_out}.") for left_out in NO_INPUT):
             return
         parts = name.split(".")
         for end in range(1, len(parts) + 1):

@@ -22,6 +22,8 @@ class Evidence:
     cells: dict[int, CellState] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
     unanswered: list[int] = field(default_factory=list)
+    answers: dict[int, str] = field(default_factory=dict)
+    """The code that was graded for each task: what ran of the student's before its check."""
     oddities: list[str] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
     """Cells of the master that did not run as they should."""
@@ -60,6 +62,7 @@ class Evidence:
             **table
             | {
                 "cells": {int(n): cell_from_json(cell) for n, cell in table["cells"].items()},
+                "answers": {int(n): text for n, text in table.get("answers", {}).items()},
                 "results": [result_from_json(result) for result in table["results"]],
                 "faults": [fault_from_json(fault) for fault in table.get("faults", [])],
                 "ended": Outcome(table["ended"]) if table["ended"] else None,

@@ -4,10 +4,11 @@
     COURSE/LAB/attempts/KEY/record.json     `started`, then replaced by the result
                            /evidence.json   what was seen; points can be made of it again
                            /run.ipynb       the notebook that ran, with its outputs
-    COURSE/LAB/class.json               the attempt that counts for each student now
+    COURSE/LAB/class.json               the attempt that counts for each person now
 
-Nothing is changed afterwards. Another hand-in, another version of the lab or of the grader is
-another attempt with another key, so a run that was cut off goes on where it stopped.
+Evidence is never changed. Another hand-in, another version of the lab or of the grader is another
+attempt with another key, so a run that was cut off goes on where it stopped. What counts for a
+person changes when an attempt has come to its end, and not before.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import datetime
 import hashlib
 import json
 import re
+import threading
 import unicodedata
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,20 @@ class AttemptRecord:
     checks: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    person: str = ""
+    """Whom it belongs to; "" in records of before, where the name had to do."""
+    number: str = ""
+    """The learning platform's number or login."""
+    plain: str = ""
+    """The name, without a number that tells two of one name apart."""
+    login: str = ""
+    handed_in: str = ""
+    """The platform's time; "" where it told none."""
+
+    @property
+    def id(self) -> str:
+        """Whom it belongs to, in the class table, in seeds and in decisions."""
+        return self.person or self.student
 
     @property
     def is_final(self) -> bool:
@@ -81,6 +98,7 @@ class Store:
         self.course = course
         self.folder = course / lab
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._class = threading.Lock()
 
     def attempt(self, key: str) -> Path:
         """The folder of an attempt."""
@@ -125,19 +143,57 @@ class Store:
             write_whole(folder / "run.ipynb", as_text(attempted.notebook))
         write_whole(folder / "record.json", as_text(asdict(record)))
 
-    def set_class(self, keys: dict[str, str]) -> None:
-        """Which attempt counts for each student from now on."""
-        write_whole(self.folder / "class.json", as_text(self.class_keys() | keys))
+    def count(self, record: AttemptRecord) -> None:
+        """From now on this attempt counts for its person.
+
+        But a fault of ours takes nobody's mark away: where the same hand-in had one, that stays.
+        """
+        with self._class:
+            keys = self.class_keys()
+            former = self._before(record, keys.get(record.id))
+            is_kept = record.outcome in OURS and former is not None
+            keys[record.id] = former.key if is_kept and former else record.key
+            write_whole(self.folder / "class.json", as_text(keys))
 
     def class_keys(self) -> dict[str, str]:
-        """Student -> key of the attempt that counts."""
+        """Person -> key of the attempt that counts."""
         file = self.folder / "class.json"
         return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
     def class_records(self) -> list[AttemptRecord]:
-        """The record that counts for each student, in the order of their names."""
-        found = (self.find(key) for _, key in sorted(self.class_keys().items()))
-        return [record for record in found if record is not None]
+        """The record that counts for each person, in the order of their names."""
+        found = [record for key in self.class_keys().values() if (record := self.counting(key))]
+        names = Counter(record.plain for record in found if record.person != record.plain)
+        # a row of before, when people of one name were taken for one
+        kept = [r for r in found if not (r.id == r.student and names[r.student] > 1)]
+        return sorted(kept, key=lambda record: (record.student, record.id))
+
+    def counting(self, key: str) -> AttemptRecord | None:
+        """The record of an attempt; while it is run again, that of the time before."""
+        record = self.find(key)
+        if record is not None and record.status == FINISHED:
+            return replace(record, key=key)
+        return next(iter(self.earlier(key)), None)
+
+    def earlier(self, key: str) -> list[AttemptRecord]:
+        """What attempts with the same key left before, the latest first."""
+        numbers = (folder.suffix[1:] for folder in self.attempt(key).parent.glob(f"{key}.*"))
+        names = [f"{key}.{n}" for n in sorted(map(int, filter(str.isdecimal, numbers)))]
+        found = ((name, self.find(name)) for name in reversed(names))
+        return [replace(record, key=name) for name, record in found if record is not None]
+
+    def all_records(self) -> list[AttemptRecord]:
+        """Every attempt that came to its end, run again or not."""
+        folders = sorted((self.folder / "attempts").glob("*"))
+        found = ((folder.name, self.find(folder.name)) for folder in folders)
+        return [replace(r, key=name) for name, r in found if r and r.status == FINISHED]
+
+    def _before(self, record: AttemptRecord, counted: str | None) -> AttemptRecord | None:
+        """A mark that the same hand-in had, if it has one."""
+        candidates = self.earlier(record.key)
+        if counted and counted != record.key and (former := self.counting(counted)):
+            candidates.insert(0, former)
+        return next((r for r in candidates if r.is_final and r.hand_in == record.hand_in), None)
 
 
 def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:
@@ -147,6 +203,11 @@ def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:
     return AttemptRecord(
         key=str(key),
         student=submission.student,
+        person=submission.id,
+        number=submission.number,
+        plain=submission.plain or submission.student,
+        login=submission.login,
+        handed_in=submission.handed_in,
         lab=lab.name,
         lab_digest=lab.digest,
         grader=key.grader,
@@ -159,7 +220,15 @@ def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:
 def ended(
     record: AttemptRecord, evidence: Evidence, checks: tuple[Check, ...], hidden: tuple[Check, ...]
 ) -> AttemptRecord:
-    """The record of an attempt that came to its end: the score, which is made of evidence alone."""
+    """The record of an attempt that came to its end."""
+    done = replace(record, status=FINISHED, finished=now(), seconds=evidence.phases)
+    return scored(done, evidence, checks, hidden)
+
+
+def scored(
+    record: AttemptRecord, evidence: Evidence, checks: tuple[Check, ...], hidden: tuple[Check, ...]
+) -> AttemptRecord:
+    """The record with its points, which are made of evidence alone."""
     results = {result.check: result for result in evidence.results}
     points = total((*checks, *hidden), results)
     is_unknown = evidence.fault is not None
@@ -181,19 +250,14 @@ def ended(
             }
         )
     reached = None if is_unknown else points.reached
-    return AttemptRecord(
-        **asdict(record)
-        | {
-            "status": FINISHED,
-            "finished": now(),
-            "outcome": headline(evidence, reached, points.full),
-            "why": evidence.why,
-            "reached": reached,
-            "full": points.full,
-            "checks": lines,
-            "notes": evidence.oddities,
-            "seconds": evidence.phases,
-        }
+    return replace(
+        record,
+        outcome=headline(evidence, reached, points.full),
+        why=evidence.why,
+        reached=reached,
+        full=points.full,
+        checks=lines,
+        notes=list(evidence.oddities),
     )
 
 

@@ -10,6 +10,7 @@ from grading.define.seed import Draw, practice_seed
 from grading.handin.notebookfile import NotebookFile, Unreadable, read
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence
+from grading.practice.hints import causes
 from grading.practice.show import Assessment
 from grading.run.attempt import Attempt
 from grading.run.job import Job
@@ -42,7 +43,15 @@ def check(path: Path, say: Callable[[str], None] = print) -> tuple[Assessment, l
             evidence.why.strip().splitlines()[-1],
             "This is not your fault. Try again; ./course doctor looks for the cause.",
         )
-    return Assessment.of(lab, evidence.results, set(lab.tasks)), list(_notes(lab, evidence))
+    if evidence.refusal is not None:
+        raise CourseError(
+            "Your notebook cannot be graded as it is.",
+            f"{evidence.why[:1].upper()}{evidence.why[1:]}.",
+            "Change that in JupyterLab, save it, and check it again.",
+        )
+    why = causes(evidence.cells, set(evidence.unanswered))
+    assessment = Assessment.of(lab, evidence.results, set(lab.tasks), why)
+    return assessment, list(_notes(evidence))
 
 
 def _read(path: Path) -> tuple[NotebookFile, str]:
@@ -65,12 +74,10 @@ def _read(path: Path) -> tuple[NotebookFile, str]:
     return notebook, notebook.lab
 
 
-def _notes(lab: definition.Definition, evidence: Evidence) -> Iterator[str]:
+def _notes(evidence: Evidence) -> Iterator[str]:
+    """What is no check's business. The errors of cells stand with their tasks."""
     yield from evidence.oddities
-    for number, cell in evidence.cells.items():
-        if number in evidence.unanswered:
-            yield f"Task {number} is not answered yet"
-        elif cell.state is not Outcome.RAN:
-            yield f"The cell of task {number}: {cell.error or cell.state}"
+    for number in evidence.unanswered:
+        yield f"Task {number} is not answered yet"
     if evidence.ended is not None:
         yield f"The notebook ended early: {evidence.why}"

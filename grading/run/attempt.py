@@ -42,6 +42,8 @@ class Attempted:
 
     evidence: Evidence
     notebook: dict[str, Any] | None = None
+    struck_in: str = ""
+    """The cell beside which a signal ended the process that grades."""
 
 
 class Attempt:
@@ -68,6 +70,7 @@ class Attempt:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self._is_ended = False
 
     def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
         """Hand over the job and follow it to its end, or end it."""
@@ -89,6 +92,7 @@ class Attempt:
     def kill(self) -> None:
         """End the process with all that is below it; `run` returns soon after."""
         if self.process.poll() is None:
+            self._is_ended = True
             end_below(self.process.pid)
             self.process.kill()
 
@@ -104,6 +108,7 @@ class Attempt:
         self.stderr.close()
 
     def _follow(self, evidence: Evidence, report: Report) -> Attempted:
+        cell = ""
         for line in self._stdout:
             try:
                 event = json.loads(line)
@@ -117,10 +122,14 @@ class Attempt:
             if event["event"] == "checks":
                 evidence.results += [result_from_json(result) for result in event["results"]]
                 evidence.cells = {int(n): cell_from_json(c) for n, c in event["cells"].items()}
+            if event["event"] == "cell" and event["task"] is not None:
+                cell = f"the cell of task {event['task']}"
             report(event)
+        is_ours = bool(evidence.why) or self._is_ended  # out of time, or nobody wants it any more
         evidence.why = evidence.why or self._last_words()
         evidence.refusal = Outcome.INFRA
-        return Attempted(evidence)
+        is_struck = not is_ours and self.process.returncode < 0
+        return Attempted(evidence, struck_in=cell if is_struck else "")
 
     def _out_of_time(self, evidence: Evidence, limit: float) -> None:
         evidence.why = f"the grading process was not done after {limit:g} s"

@@ -15,16 +15,15 @@ from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 
-from grading.define.marks import CHECK
-from grading.handin.weave import DEMO, task_number
+from grading.handin.weave import ROLE
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
-from grading.run.graded_notebook import GradedNotebook, SetUpFailed
+from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 
 DISK_IS_FULL = ("[Errno 28]", "[Errno 27]")  # no space left, and a file that is too large
-DEMO_LIMIT = 120.0  # seconds for a cell that shows something; only proofs of a lab run them
+SHOWN_LIMIT = 120.0  # seconds for a cell that shows something, where a proof runs all of them
 
 
 class Onlooker(Protocol):
@@ -44,13 +43,19 @@ class GradingClient(PapermillNotebookClient):
     """nbclient's handling of messages, with cells, limits and deaths handled here."""
 
     def __init__(
-        self, nb_man: Any, graded: GradedNotebook, onlooker: Onlooker, last: int | None
+        self,
+        nb_man: Any,
+        graded: GradedNotebook,
+        onlooker: Onlooker,
+        last: int | None,
+        shows_all: bool,
     ) -> None:
         super().__init__(nb_man, km=graded.kernel.manager, record_timing=False)
         self.kc = graded.kernel.client
         self.graded = graded
         self.onlooker = onlooker
         self.last_task = last
+        self.shows_all = shows_all
         self.bytes = 0
         self.is_flooded = False
 
@@ -58,8 +63,8 @@ class GradingClient(PapermillNotebookClient):
         for index, cell in enumerate(self.nb.cells):
             if cell.cell_type != "code":
                 continue
-            if check := CHECK.match(cell.id):
-                task = int(check[1])
+            if cell.metadata[ROLE]["kind"] == "check":
+                task = cell.metadata[ROLE]["task"]
                 cell.outputs = self.onlooker.at_check(task)
                 if task == self.last_task:
                     return
@@ -69,20 +74,21 @@ class GradingClient(PapermillNotebookClient):
             self.nb_man.cell_complete(cell, cell_index=index)
 
     def _run_cell(self, cell: NotebookNode, index: int) -> None:
-        graded, task = self.graded, task_number(cell.id)
-        is_demo = DEMO in cell.metadata.get("tags", [])
-        self.onlooker.at_cell(task)
+        graded, role = self.graded, cell.metadata[ROLE]
+        kind, task = role["kind"], role["task"]
+        self.onlooker.at_cell(task if kind == "own" else None)
         if graded.is_alive and graded.spent >= graded.limits.run:
             self._stop_run()
         if graded.is_alive:
+            is_free = kind == "shown" and self.shows_all
             limit = min(graded.limits.cell, graded.limits.run - graded.spent)
-            with self.onlooker.beside(task):
+            with self.onlooker.beside(task if role["is_answer"] else None):
                 started = time.monotonic()
                 state, error = run_sync(self._execute)(
-                    cell, index, DEMO_LIMIT if is_demo else limit
+                    cell, index, SHOWN_LIMIT if is_free else limit
                 )
                 seconds = round(time.monotonic() - started, 3)
-            if not is_demo:
+            if not is_free:
                 graded.spent += seconds
             cell.outputs = capped(joined(cell.outputs))
             result = CellState(state, plain_output(cell.outputs), error, seconds)
@@ -90,12 +96,10 @@ class GradingClient(PapermillNotebookClient):
                 graded.ended = result
         else:
             result = CellState(Outcome.NOT_REACHED)
-        if task is not None:
-            graded.cells[task] = result
+        if kind == "own":
+            graded.add_own(task, result)
         elif result.state is not Outcome.RAN:
-            graded.trouble.append(f"{cell.source.strip().splitlines()[0][:80]}: {result.error}")
-            if not graded.cells and not is_demo:
-                raise SetUpFailed(graded.trouble[0])
+            graded.add_trouble(cell.source, result, kind, task)
 
     def _stop_run(self) -> None:
         self.graded.kernel.kill()

@@ -23,11 +23,16 @@ NAME = "grading"
 
 
 def run(
-    notebook: NotebookNode, graded: GradedNotebook, onlooker: Onlooker, last: int | None = None
+    notebook: NotebookNode,
+    graded: GradedNotebook,
+    onlooker: Onlooker,
+    last: int | None = None,
+    shows_all: bool = False,
 ) -> NotebookNode:
     """Run a woven notebook; returns it with its outputs. The kernel stays up.
 
     last: the task after whose checks the run ends; SetUpFailed where it does not come so far.
+    shows_all: cells that only show something have a limit of their own.
     """
     ran: list[NotebookNode] = []
     # papermill raises at the end where any cell shows an error; the states say all of it
@@ -43,6 +48,7 @@ def run(
             graded=graded,
             onlooker=onlooker,
             last=last,
+            shows_all=shows_all,
             ran=ran,
         )
     for cell in ran:
@@ -58,7 +64,8 @@ class GradingEngine(NBClientEngine):
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **kwargs: Any) -> None:
         # papermill runs a copy, and puts banners between the cells of those with errors
         kwargs["ran"].extend(nb_man.nb.cells)
-        client = GradingClient(nb_man, kwargs["graded"], kwargs["onlooker"], kwargs["last"])
+        told = (kwargs[name] for name in ("graded", "onlooker", "last", "shows_all"))
+        client = GradingClient(nb_man, *told)
         client.papermill_execute_cells()
 
 

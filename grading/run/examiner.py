@@ -16,6 +16,7 @@ from grading.judge import checks
 from grading.judge.checks import Check, Result
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState, Visible
+from grading.practice.hints import causes
 from grading.practice.show import Assessment
 from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import shown
@@ -63,7 +64,8 @@ class Examiner:
         Returns what the cell would show a learner.
         """
         self._look(f"task {task}", [c for c in self._checks if c.task == task and c.at == "after"])
-        return [shown(Assessment.of(self._lab, self.results, {task}))]
+        why = causes(self._notebook.cells, set(self._unanswered))
+        return [shown(Assessment.of(self._lab, self.results, {task}, why))]
 
     def at_end(self) -> None:
         """After the last cell."""

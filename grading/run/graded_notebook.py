@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -17,11 +18,39 @@ from grading.run.replies import Replies
 
 VALUE_TIMEOUT = 10.0
 VALUES_TIMEOUT = 60.0
-"""For all values of an attempt together; beyond it each gets a moment only."""
+"""For all values of an attempt together; beyond it each gets a moment only. Both are meant for a
+quiet machine."""
+SLOWEST = 6.0
+WORSE = (
+    *(Outcome.RAN, Outcome.NOT_REACHED, Outcome.STUDENT_ERROR, Outcome.STUDENT_EXIT),
+    *(Outcome.OUTPUT_LIMIT, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.KERNEL_DIED),
+)
+"""The states of a cell, the worst last."""
 
 
 class SetUpFailed(Exception):
     """A cell of the master failed before any of the student's ran. Not the student's fault."""
+
+
+def together(one: CellState, other: CellState) -> CellState:
+    """Two cells of one task, in their order. Where the second did not run the first still did."""
+    worse = max(one, other, key=lambda cell: WORSE.index(cell.state))
+    return CellState(
+        worse.state,
+        "\n".join(cell.output for cell in (one, other) if cell.output),
+        worse.error,
+        round(one.seconds + other.seconds, 3),
+    )
+
+
+def slowness(load: float, processors: int | None) -> float:
+    """How many times longer than alone something takes while so many processes want to run."""
+    return min(max(load / (processors or 1), 1.0), SLOWEST)
+
+
+def limit_of_value(spent: float, times: float) -> float:
+    """Seconds for the next value. A machine that is busy must not cost a student anything."""
+    return min(VALUE_TIMEOUT * times, max(VALUES_TIMEOUT * times - spent, 0.5))
 
 
 class GradedNotebook:
@@ -32,9 +61,13 @@ class GradedNotebook:
         self.limits = limits
         self.replies = Replies(kernel)
         self.cells: dict[int, CellState] = {}
-        """How the cell of each task ended."""
+        """How the cells of each task ended: as the worst of them."""
         self.trouble: list[str] = []
         """Cells of the master that did not run as they should, in words for the teacher."""
+        self.costs: dict[int, list[str]] = {}
+        """The same in words for the student, by the task whose check comes next."""
+        self.has_begun = False
+        """Whether a cell of the student's has run."""
         self.ended: CellState | None = None
         """The state in which the kernel was lost."""
         self.spent = 0.0
@@ -45,6 +78,25 @@ class GradedNotebook:
     @property
     def is_alive(self) -> bool:
         return self.ended is None
+
+    def add_own(self, task: int | None, result: CellState) -> None:
+        """A cell of the student's is over; several of one task count as one."""
+        self.has_begun = True
+        if task is None:
+            return
+        former = self.cells.get(task)
+        self.cells[task] = result if former is None else together(former, result)
+
+    def add_trouble(self, text: str, result: CellState, kind: str, task: int | None) -> None:
+        """A cell of the course did not run as it should; `task` comes next."""
+        first = text.strip().splitlines()[0][:80]
+        self.trouble.append(f"{first}: {result.error}")
+        if task is not None and result.error:
+            self.costs.setdefault(task, []).append(
+                f"Task {task}: the course's own cell “{first}” failed: {result.error}"
+            )
+        if not self.has_begun and kind != "shown":
+            raise SetUpFailed(self.trouble[0])
 
     def value(self, expression: str) -> Any:
         """The value of an expression in the kernel; see Visible.value."""
@@ -61,7 +113,7 @@ class GradedNotebook:
         message = self.kernel.client.execute(
             "", silent=True, allow_stdin=False, user_expressions=wanted
         )
-        limit = min(VALUE_TIMEOUT, max(VALUES_TIMEOUT - self.spent_on_values, 0.5))
+        limit = limit_of_value(self.spent_on_values, slowness(os.getloadavg()[0], os.cpu_count()))
         reply, is_late = run_sync(self.replies.to)(message, limit)
         if reply is None or is_late:
             if reply is None:

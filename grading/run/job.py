@@ -15,8 +15,10 @@ class Job:
     """One hand-in to run.
 
     cluster: the path of a running cluster's description. hidden: run the hidden checks too.
-    demos: run the cells that show something and that no task needs. last: the task after whose
-    checks the run ends; without it the whole notebook runs.
+    demos: run all cells that only show something, not just those that the student's code sees.
+    last: the task after whose checks the run ends; without it the whole notebook runs.
+    is_last_try: a machine that is short of memory ends brokers too, so only where one is down a
+    second time a cell is blamed.
     """
 
     student: str
@@ -27,6 +29,7 @@ class Job:
     notes: Sequence[str] = ()
     demos: bool = False
     last: int | None = None
+    is_last_try: bool = True
 
     def to_json(self) -> str:
         """One line."""

@@ -19,8 +19,8 @@ from typing import Any
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission
-from grading.judge.outcome import Outcome
+from grading.handin.intake import Submission, as_known
+from grading.judge.outcome import OURS, Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store
@@ -34,7 +34,7 @@ TRIES = 2  # of an attempt that a fault of ours spoilt
 
 @dataclass(frozen=True)
 class Work:
-    """A hand-in with its seed, what is to be run of it, and the record of its attempt.
+    """A hand-in with its seed, what is to be run of it and why, and the record of its attempt.
 
     Without a job it cannot be run.
     """
@@ -43,6 +43,7 @@ class Work:
     seed: str
     job: Job | None
     record: AttemptRecord
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,21 +62,39 @@ Listener = Callable[[Progress], None]
 def plan(
     lab: Definition, submissions: Sequence[Submission], store: Store, secret: bytes, rerun: bool
 ) -> tuple[list[Work], list[AttemptRecord]]:
-    """What is to be run, and the records that are there already."""
+    """What is to be run, and why; and the records that are there already, which count."""
     to_do: list[Work] = []
     done: list[AttemptRecord] = []
-    for submission in submissions:
-        seed = student_seed(secret, lab.name, submission.student)
+    known = store.class_keys()
+    for submission in as_known(submissions, known):
+        seed = student_seed(secret, lab.name, submission.id)
         record = records.begun(lab, submission, seed)
-        work = Work(submission, seed, job_of(submission, seed), record)
-        found = store.find(work.record.key)
+        found = store.find(record.key)
         if found is not None and found.is_final and not rerun:
+            store.count(found)
             done.append(found)
         else:
-            to_do.append(work)
-    keys = {work.record.student: work.record.key for work in to_do}
-    store.set_class(keys | {record.student: record.key for record in done})
+            former = found or store.counting(known.get(submission.id, record.key))
+            why = reason(record, former)
+            to_do.append(Work(submission, seed, job_of(submission, seed), record, why))
     return to_do, done
+
+
+def reason(record: AttemptRecord, former: AttemptRecord | None) -> str:
+    """Why a hand-in is run, against what is there of its person."""
+    if former is None:
+        return "new"
+    if former.status == records.STARTED:
+        return "cut off before"
+    if former.hand_in != record.hand_in:
+        return "another hand-in"
+    if former.outcome in OURS:
+        return "a fault of the grader before"
+    if former.lab_digest != record.lab_digest:
+        return "the lab changed"
+    if former.grader != record.grader:
+        return "the grader changed"
+    return "asked for"
 
 
 def job_of(submission: Submission, seed: str) -> Job | None:
@@ -157,16 +176,20 @@ class Lanes:
 
     def _one(self, lane: Lane, work: Work) -> None:
         """One hand-in, from the word `started` to its record, whatever happens."""
+        struck_in = ""
         for attempt in range(1, TRIES + 1):
             began = time.monotonic()
             self.store.start(replace(work.record, started=records.now()))
             self.tell(Progress(lane.number, work.submission.student, {"event": "start"}))
             try:
-                attempted = lane.attempt(work)
+                attempted = lane.attempt(work, is_last=attempt == TRIES)
             except Exception:
                 attempted = Attempted(fault(self.lab, work, traceback.format_exc()))
             if self._is_stopped.is_set():
                 return
+            if attempted.struck_in and attempted.struck_in == struck_in:
+                by_the_student(attempted)
+            struck_in = attempted.struck_in
             is_spoilt = attempted.evidence.fault is Outcome.INFRA
             lane.lease.give_back(is_sound=not is_spoilt)
             attempted.evidence.phases["wall"] = round(time.monotonic() - began, 3)
@@ -179,6 +202,7 @@ class Lanes:
         begun = self.store.find(work.record.key) or work.record
         record = records.ended(begun, attempted.evidence, self.lab.checks, self.hidden)
         self.store.finish(record, attempted)
+        self.store.count(record)
         self.records.append(record)
         self.tell(Progress(number, record.student, {"event": "end"}, record))
 
@@ -192,13 +216,13 @@ class Lane:
         self._lanes = lanes
         self._spare: Attempt | None = None
 
-    def attempt(self, work: Work) -> Attempted:
+    def attempt(self, work: Work, is_last: bool) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
         booted, self._spare = self._spare or self._boot(), None
         self._lanes.open.add(booted)
         try:
-            job = replace(work.job, cluster=self.lease.take())
+            job = replace(work.job, cluster=self.lease.take(), is_last_try=is_last)
             return booted.run(job, lambda event: self._report(job.student, event))
         except CourseError as error:
             return Attempted(fault(self._lanes.lab, work, f"no cluster: {error}"))
@@ -224,6 +248,16 @@ class Lane:
 def fault(lab: Definition, work: Work, why: str) -> Evidence:
     """The evidence of an attempt that we could not make."""
     return Evidence(lab.name, work.submission.student, work.seed, refusal=Outcome.INFRA, why=why)
+
+
+def by_the_student(attempted: Attempted) -> None:
+    """Twice a signal ended the process that grades beside the same cell: that is no accident.
+
+    What the checks had found until then counts.
+    """
+    evidence = attempted.evidence
+    evidence.refusal, evidence.ended, evidence.is_complete = None, Outcome.KERNEL_DIED, True
+    evidence.why = f"{attempted.struck_in} ended the process that runs the notebook"
 
 
 def refusal(lab: Definition, work: Work) -> Evidence:

@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grading.define import definition, master, seed
+from grading.define.asked import asked
 from grading.faults.injection import Breaking
+from grading.judge.outcome import Outcome
 from grading.judge.visible import Visible
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
@@ -55,9 +57,9 @@ class Grader:
         self._out.write(json.dumps({"event": event, **content}) + "\n")
         self._out.flush()
 
-    def attempt(self, job: Job) -> tuple[Evidence, NotebookNode]:
+    def attempt(self, job: Job) -> tuple[Evidence, NotebookNode | None]:
         """Run a hand-in and look at what it did: evidence, and the notebook with its outputs."""
-        from grading.handin.weave import weave
+        from grading.handin.weave import Unclear, weave
         from grading.run.engine import run
         from grading.run.examiner import Examiner
         from grading.run.graded_notebook import GradedNotebook
@@ -65,16 +67,27 @@ class Grader:
         lab, p = self.lab, seed.parameters(self.lab.make, job.seed)
         ways = self.ways(job.cluster)
         with self.phase("weave"):
-            demos = as_a_reader() if job.demos else None
-            woven = weave(self.blank, job.cells, first_cell(job, ways), lab.values, demos)
+            try:
+                woven = weave(
+                    self.blank,
+                    job.cells,
+                    first=first_cell(job, ways),
+                    values=lab.values,
+                    apart=as_a_reader(),
+                    all_shown=job.demos,
+                    asked=asked(lab),
+                )
+            except Unclear as why:
+                return refused(lab, job, str(why)), None
         view = self.attach(job.cluster)
         graded = GradedNotebook(self.kernel, lab.limits)
         x = Visible(graded, view, p, job.seed)
+        x.may_blame = job.is_last_try
         breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
         hidden = lab.hidden_checks() if job.hidden else ()
         examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
-            notebook = run(woven.notebook, graded, examiner, job.last)
+            notebook = run(woven.notebook, graded, examiner, job.last, job.demos)
             if job.last is None:
                 examiner.at_end()
         self.phases |= {
@@ -86,6 +99,12 @@ class Grader:
                 "faults": breaking.spent,
             }.items()
         }
+        costs = [
+            words
+            for task, some in graded.costs.items()
+            if task not in woven.unanswered
+            for words in some
+        ]
         return Evidence(
             lab.name,
             job.student,
@@ -94,7 +113,8 @@ class Grader:
             cells=graded.cells,
             results=examiner.results,
             unanswered=sorted(woven.unanswered),
-            oddities=[*job.notes, *woven.oddities],
+            answers=woven.answers,
+            oddities=[*job.notes, *woven.oddities, *costs],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),
             done_to_nodes=ways.done if ways else [],
@@ -136,6 +156,19 @@ class Grader:
             self.phases[name] = round(time.monotonic() - started, 3)
 
 
+def refused(lab: definition.Definition, job: Job, why: str) -> Evidence:
+    """The evidence of a hand-in of which nobody can say what its answers are."""
+    return Evidence(
+        lab.name,
+        job.student,
+        job.seed,
+        oddities=list(job.notes),
+        refusal=Outcome.UNCLEAR,
+        why=why,
+        is_complete=True,
+    )
+
+
 def first_cell(job: Job, ways: Ways | None) -> str:
     """Tells the notebook whose it is. Code of ours in front of the master's."""
     from grading.lab import SEED
@@ -148,7 +181,7 @@ def first_cell(job: Job, ways: Ways | None) -> str:
 
 
 def as_a_reader() -> str:
-    """Code in front of what a lab shows: from here on another cluster that is started is one."""
+    """Code in front of a cell that shows something: another cluster that it starts is one."""
     return f"# Put here by the grader.\nos.environ.pop({CLUSTER!r}, None)"
 
 
@@ -172,7 +205,10 @@ def main() -> None:
         kernel.start()
         warm_up(kernel, lab)
         # while the kernel warms up and nobody waits
+        from grading.handin.weave import as_handed_in, weave
         from grading.run import engine, examiner  # noqa: F401
+
+        weave(grader.blank, as_handed_in(grader.blank))  # reads the code of the course once
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)
         grader.say("ready")

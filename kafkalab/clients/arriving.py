@@ -24,6 +24,8 @@ VERSION = "3.0.12"
 
 def mend(kafka: ModuleType) -> None:
     """Mend the classes of this package `kafka`, and keep a list of the clients that it opens."""
+    if not __debug__:
+        raise without_assertions()
     found = getattr(kafka, "__version__", None)
     if found is None:
         raise hidden_by(str(kafka.__file__))
@@ -44,6 +46,18 @@ def hidden_by(file: str) -> CourseError:
         f"kafka-python cannot be imported: {file} has its name.",
         "Python looks beside the notebook first, and takes that file for it.",
         f"Give it another name, then restart the kernel: mv '{file}' '{file}.txt'",
+    )
+
+
+def without_assertions() -> CourseError:
+    """Tells that this Python leaves out each `assert`: those of a page, and those of kafka-python.
+
+    Without its own, kafka-python reads answers of a broker from the wrong place.
+    """
+    return CourseError(
+        "This Python leaves out every assert, and kafka-python does not work so.",
+        "PYTHONOPTIMIZE is set, or Python was started with -O.",
+        "Start it without: unset PYTHONOPTIMIZE; then restart the kernel.",
     )
 
 

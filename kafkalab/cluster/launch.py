@@ -177,6 +177,6 @@ def why_ended(service: str, log: str) -> CourseError:
         why = f"{reasons[-1][1]}: {reasons[-1][2]}"
     else:
         why = log.strip().splitlines()[-1] if log.strip() else "It wrote nothing."
-        if limited := limits.too_few_addresses():
+        if limited := limits.too_tight():
             return CourseError(f"{service} ended while it started: {why}", *limited)
     return CourseError(f"{service} ended while it started.", why)

@@ -62,6 +62,7 @@ def _java(purpose: str, folder: Path, log: Path, heap: str) -> list[str]:
         *aot.cache_flags(purpose),
         f"{MARK}{folder}",
         f"-Dkafkalab.log={log}",
+        f"-Dkafkalab.log.pattern={str(log).replace('%', '%%')}",
         f"-Dlog4j2.configurationFile={LOGGING}",
         "-Dlog4j2.disable.jmx=true",
         "-Djava.awt.headless=true",

@@ -1,4 +1,4 @@
-"""Limits on memory that are not the machine's own: of a shell (`ulimit`), of a container."""
+"""Limits that are not the machine's own: of a shell (`ulimit`), of a container."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ GIB = 1024**3
 # Java reserves addresses for heap, classes and compiled code, far more than it will use. At 6 GiB
 # Spark started, at 3 GiB it ended without a word.
 ADDRESSES = 8 * GIB
+# Spark has some 300 jars open. At 256 files it ended with a class that it could not find.
+FILES = 1024
 GROUPS = Path("/sys/fs/cgroup")
 # What stands for "no limit" in the older kind of groups: all addresses, less a page.
 UNLIMITED = 1 << 60
@@ -32,6 +34,26 @@ def too_few_addresses() -> tuple[str, str] | None:
         "Take the limit away in the shell that starts the course: ulimit -v unlimited. If it "
         "refuses, ask whoever looks after this machine.",
     )
+
+
+def too_few_files() -> tuple[str, str] | None:
+    """Why Java may not start with so few open files (`ulimit -n`), and what mends it.
+
+    The limit that counts is the one that nobody may pass: Java raises the other one up to it.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if limit == resource.RLIM_INFINITY or limit >= FILES:
+        return None
+    return (
+        f"A process may have {limit} files open here (ulimit -Hn says so). Java may need {FILES}.",
+        f"Raise the limit in the shell that starts the course: ulimit -n {FILES}. If it refuses, "
+        "ask whoever looks after this machine.",
+    )
+
+
+def too_tight() -> tuple[str, str] | None:
+    """What may have kept Java from starting, and what mends it."""
+    return too_few_addresses() or too_few_files()
 
 
 def of_group(own: Path = Path("/proc/self/cgroup"), groups: Path = GROUPS) -> int | None:

@@ -14,13 +14,14 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from kafkalab import environment
+from kafkalab import environment, places
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars, same
 from kafkalab.java.runtime import java, write_options
@@ -160,7 +161,7 @@ class Driver:
             said = self.complaints.read_text("utf-8", "replace").strip()
             what = f"Spark's Java process ended at its start, with code {self.process.returncode}."
             why = f"It says: {said[-600:]}" if said else "It says nothing."
-            if limited := limits.too_few_addresses():
+            if limited := limits.too_tight():
                 raise CourseError(f"{what} {why}", *limited)
             raise CourseError(what, why, "Look for the cause: ./course doctor")
         from pyspark.serializers import UTF8Deserializer, read_int
@@ -187,7 +188,7 @@ def folder_of_this_process() -> tuple[Path, TextIO]:
     The file names the process.
     """
     _forget_the_dead()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder_of_sessions()))
     life = (folder / LIFE).open("w")
     fcntl.flock(life, fcntl.LOCK_EX)
     life.write(str(os.getpid()))
@@ -195,9 +196,20 @@ def folder_of_this_process() -> tuple[Path, TextIO]:
     return folder, life
 
 
+def folder_of_sessions() -> Path:
+    """The folder for temporary files, or that of clusters where none of those may be run.
+
+    Java's libraries for Snappy and Zstandard unpack a part of themselves there and load it.
+    """
+    usual = Path(tempfile.gettempdir())
+    if sys.platform == "linux" and os.statvfs(usual).f_flag & os.ST_NOEXEC:
+        return places.state()
+    return usual
+
+
 def _forget_the_dead() -> None:
     """Delete the folders of sessions whose Python was killed and could not do it."""
-    for life in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LIFE}"):
+    for life in folder_of_sessions().glob(f"{PREFIX}*/{LIFE}"):
         with contextlib.suppress(OSError), life.open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(life.parent)

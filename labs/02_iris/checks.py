@@ -19,26 +19,21 @@ CHANGED = [
     [130, "Iris-virginica", "Iris-versicolor"],
 ]
 ENDS = ("nothing", "flush", "close")
-# For each sentence: what it must speak of, as (word stems of which one must be there, in words).
-FACTS = {
-    ("membership", "then"): [
-        (("regist", "member", "alive", "live", "session", "ephemeral"), "which brokers are alive"),
-    ],
-    ("membership", "now"): [
-        (("heartbeat", "regist"), "how a broker shows that it is alive"),
-        (("controller", "quorum"), "who keeps the list of brokers"),
-    ],
-    ("controller", "then"): [
-        (("elect", "chose", "chosen", "vote"), "how the controller was found")
-    ],
-    ("controller", "now"): [
-        (("raft", "quorum", "voter"), "who elects the controller"),
-        (("elect", "vote", "chose", "chosen", "leader"), "that somebody is elected"),
-    ],
-    ("topics", "then"): [
-        (("partition", "replica", "setting", "config"), "what was known about a topic"),
-    ],
-    ("topics", "now"): [(("log", "__cluster_metadata"), "where that is written down")],
+OBSERVED = {
+    "brokers": list[int],
+    "quorum_leader": int,
+    "topic_ids": dict[str, str],
+    "offsets_topic": str,
+}
+PLAIN = bool | int | float | str | None
+RECORD = {"row": int, "topic": str, "partition": int, "offset": int, "pair": list[float]}
+READ = list[RECORD]
+SETTING = {
+    "client": str,
+    "name": str,
+    "default": object,
+    "effect": str,
+    "tried": list[tuple[PLAIN | list[object], PLAIN | list[object]]],
 }
 
 
@@ -81,7 +76,7 @@ def value_is_the_pair(x):
 
 @check(2, points=2, title="A line of text for each flower, in the order of the file")
 def lines_are_in_order(x):
-    lines = x.value("[str(line) for line in lines]")
+    lines = x.value("lines", list[str])
     yield equal("lines", len(lines), 150, must=True)
     for number, (line, (name, numbers)) in enumerate(
         zip(lines, flowers().values(), strict=True), 1
@@ -96,7 +91,7 @@ def lines_are_in_order(x):
 
 @check(3, points=11, title="Each reader got its partitions, from the beginning")
 def readers_got_everything(x):
-    consumed = {name: x.value(f"consumed[{name!r}]") for name in READERS}
+    consumed = {name: x.value(f"consumed[{name!r}]", READ) for name in READERS}
     yield expect(log(x), "both topics are empty: task 2 fills them", must=True)
     for name in READERS:
         yield expect(*_same_records(name, consumed[name], _stored(x, name)))
@@ -104,9 +99,10 @@ def readers_got_everything(x):
 
 @check(3, points=3, title="In the order of arrival", needs="readers_got_everything")
 def order_of_arrival(x):
-    consumed = x.value("[[r['topic'], r['partition'], r['offset']] for r in consumed['all']]")
-    for topic, partition in places(x, "all"):
-        offsets = [offset for *place, offset in consumed if place == [topic, partition]]
+    consumed = x.value("consumed['all']", READ)
+    for place in places(x, "all"):
+        topic, partition = place
+        offsets = [r["offset"] for r in consumed if (r["topic"], r["partition"]) == place]
         yield (
             offsets == sorted(offsets),
             f"partition {partition} of {topic}: a consumer hands out rising offsets, consumed "
@@ -116,9 +112,9 @@ def order_of_arrival(x):
 
 @check(3, points=3, title="Each ended when nothing had come for a while")
 def readers_waited(x):
-    idle = x.value("float(idle_seconds)")
+    idle = x.value("idle_seconds", float)
     for name in READERS:
-        took = x.value(f"float(seconds[{name!r}])")
+        took = x.value(f"seconds[{name!r}]", float)
         yield (
             idle <= took < idle + 10,
             f"reader {name} took {took:.1f} s; it ends {idle:g} s after its last record",
@@ -127,8 +123,8 @@ def readers_waited(x):
 
 @check(4, points=3, title="The listing has a header and a line per record")
 def listing_shows_the_records(x):
-    listing = x.value("[str(line) for line in listing]")
-    consumed = x.value("consumed['all']")
+    listing = x.value("listing", list[str])
+    consumed = x.value("consumed['all']", READ)
     header = listing[0].lower() if listing else ""
     yield (
         all(word in header for word in ("topic", "value", "partition")),
@@ -145,27 +141,33 @@ def listing_shows_the_records(x):
 
 @check(4, points=6, title="The points are the consumed records")
 def points_are_the_records(x):
-    points = x.value("[[float(a), float(b), str(c)] for a, b, c in points]")
+    points = x.value("points", list[tuple[float, float, str]])
     expected = [
-        [*pair(record), colour(x, topic, record.partition)]
+        (*numbers, colour(x, topic, record.partition))
         for topic, record in log(x)
-        if isinstance(pair(record), list)
+        if isinstance(numbers := pair(record), list)
     ]
-    yield expect(expected, "both topics are empty: task 2 fills them", must=True)
+    yield expect(expected, "no record of the two topics has a pair as its value", must=True)
     yield same("points", points, expected)
-    consumed = x.value("[r['pair'] for r in consumed['all']]")
-    yield equal("pairs in the order of consumed", [p[:2] for p in points] == consumed, True)
+    consumed = [r["pair"] for r in x.value("consumed['all']", READ)]
+    yield equal("pairs in the order of consumed", [[*p[:2]] for p in points] == consumed, True)
 
 
 @check(5, points=6, title="The labels that differ")
 def labels_that_differ(x):
-    yield same("changed", x.value("[list(found) for found in changed]"), CHANGED)
+    changed = x.value("changed", list[tuple[int, str, str]])
+    right = [found for found in changed if list(found) in CHANGED]
+    yield (
+        len(changed) == len(right) == len(CHANGED) and len({*changed}) == len(CHANGED),
+        f"changed has {len(changed)} entries; {len(right)} of them say of a row what the two "
+        "tables say, as [row, original class, label]",
+    )
 
 
 @check(6, points=4, title="Three programs left their records behind")
 def programs_left_their_records(x):
     for end, count in {"nothing": 149, "flush": 150, "close": 150}.items():
-        values = x.read(x.p.tail_topics[end]).values
+        values = x.read(x.p.tail_topics[end], may_be_empty=True).values
         yield (
             sorted(values) == sorted(map(str, range(1, count + 1))),
             f"{x.p.tail_topics[end]} holds {len(values)} records, which is not what one run of the "
@@ -176,22 +178,23 @@ def programs_left_their_records(x):
 @check(6, points=3, title="stored is what the topics hold")
 def stored_is_measured(x):
     there = {end: len(x.read(x.p.tail_topics[end])) for end in ENDS}
-    yield equal("stored", x.value("{end: int(count) for end, count in stored.items()}"), there)
+    yield equal("stored", x.value("stored", dict[str, int]), there)
 
 
 @check(6, points=3, title="missing names the rows that are not there")
 def missing_is_measured(x):
     there = {
-        end: sorted(set(range(1, 151)) - {int(v) for v in x.read(x.p.tail_topics[end]).values})
+        end: set(range(1, 151)) - {record.number() for record in x.read(x.p.tail_topics[end])}
         for end in ENDS
     }
-    yield equal("missing", x.value("{end: sorted(rows) for end, rows in missing.items()}"), there)
+    yield equal("missing", x.value("missing", dict[str, set[int]]), there)
 
 
 @check(7, points=3, title="Two settings of the producer, two of the consumer")
 def four_settings(x):
     chosen = [(client, name) for client, name, *_ in _settings(x)]
-    yield equal("clients", sorted(c for c, _ in chosen), ["consumer"] * 2 + ["producer"] * 2)
+    clients = sorted(client for client, _ in chosen)
+    yield equal("clients", clients, ["consumer"] * 2 + ["producer"] * 2, must=True)
     yield equal("different settings", len({name for _, name in chosen}), 4)
     unknown = [name for client, name in chosen if name not in _defaults(client)]
     yield not unknown, f"not a setting of this client: {', '.join(unknown)}"
@@ -214,32 +217,24 @@ def defaults_are_right(x):
 @check(7, points=3, title="Two values of each make a difference")
 def values_make_a_difference(x):
     for _, name, _, effect, tried in _settings(x):
-        yield len(str(effect).split()) >= 4, f"{name}: the effect is told in {effect!r}"
-        pairs = [entry for entry in tried if isinstance(entry, list) and len(entry) == 2]
-        different = len({str(v) for v, _ in pairs}) > 1 and len({str(s) for _, s in pairs}) > 1
+        yield len(effect.split()) >= 4, f"{name}: the effect is told in {effect!r}"
+        different = len({str(v) for v, _ in tried}) > 1 and len({str(s) for _, s in tried}) > 1
         yield different, f"{name}: tried has {tried!r}; expected two values that differ in effect"
 
 
-@check(8, points=5, title="What ZooKeeper did, and what does it now")
-def roles_are_told(x):
-    for (role, when), facts in FACTS.items():
-        sentence = str(x.value(f"zookeeper[{role!r}][{when!r}]"))
-        lower = sentence.lower()
-        lacking = [what for stems, what in facts if not any(stem in lower for stem in stems)]
-        if len(sentence.split()) < 5:
-            yield False, f"{role}, {when}: {sentence!r} is no sentence"
-        else:
-            yield not lacking, f"{role}, {when}: does not say {' and '.join(lacking)}"
-
-
-@check(8, points=4, title="Each role was observed")
+@check(8, points=9, title="Each role was observed")
 def roles_were_observed(x):
-    yield equal("brokers", x.value("sorted(observed['brokers'])"), x.kafka.brokers)
-    yield equal("quorum_leader", x.value("observed['quorum_leader']"), x.kafka.quorum().leader)
+    observed = x.value("observed", OBSERVED)
     ids = {name: _id(x.kafka.topic(name).id) for name in (x.p.pair_topic, x.p.lone_topic)}
-    seen = x.value("{name: str(i) for name, i in observed['topic_ids'].items()}")
-    yield equal("topic_ids", {name: _id(text) for name, text in seen.items()}, ids)
-    yield equal("offsets_topic", x.value("observed['offsets_topic']"), "__consumer_offsets")
+    seen = {name: _id(text) for name, text in observed["topic_ids"].items()}
+    # A cluster of one node has one id for all: without what is the student's own it tells nothing.
+    yield expect(seen == ids, "topic_ids are not those of your two topics", must=True)
+    yield sorted(observed["brokers"]) == x.kafka.brokers, "brokers: other ones are registered"
+    is_leader = observed["quorum_leader"] == x.kafka.quorum().leader
+    yield is_leader, "quorum_leader: another node leads the quorum"
+    name = observed["offsets_topic"]
+    there = name in x.kafka.topics(internal=True) and name.startswith("__")
+    yield there, f"offsets_topic: there is no topic of Kafka's own with the name {name!r}"
 
 
 def _stored(x, name: str) -> list[dict]:
@@ -249,13 +244,7 @@ def _stored(x, name: str) -> list[dict]:
     ]
 
 
-def _same_records(name: str, seen: object, expected: list[dict]) -> tuple[bool, str]:
-    if not isinstance(seen, list) or not all(isinstance(record, dict) for record in seen):
-        return False, f"consumed[{name!r}] is no list of dictionaries"
-    fields = ("row", "topic", "partition", "offset", "pair")
-    for record in seen:
-        if lacking := [field for field in fields if field not in record]:
-            return False, f"consumed[{name!r}]: a record lacks {', '.join(lacking)}"
+def _same_records(name: str, seen: list[dict], expected: list[dict]) -> tuple[bool, str]:
     got = {(r["topic"], r["partition"], r["offset"]): r for r in seen}
     there = {(r["topic"], r["partition"], r["offset"]): r for r in expected}
     if len(seen) != len(expected) or got.keys() != there.keys():
@@ -290,7 +279,7 @@ def _shows(line: str, record: dict) -> bool:
     return (
         str(record["topic"]) in line
         and _has_pair(rest, record["pair"])
-        and bool(re.search(rf"(?<![\d.]){record['partition']}(?![\d.])", rest))
+        and bool(re.search(rf"(?<![\d.]){record['partition']}(?!\d|\.\d)", rest))
     )
 
 
@@ -305,11 +294,7 @@ def _odd_line(odd: list) -> str:
 
 
 def _settings(x) -> list[list]:
-    entries = x.value(
-        "[[s['client'], s['name'], s['default'], s['effect'], [list(t) for t in s['tried']]] "
-        "for s in settings]"
-    )
-    return [entry for entry in entries if isinstance(entry[1], str)]
+    return [list(entry.values()) for entry in x.value("settings", list[SETTING])]
 
 
 def _defaults(client: object) -> dict:

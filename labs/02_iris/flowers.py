@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from grading.judge.checks import Unseen
+from grading.judge.log import whole_number
 
 LONE = "Iris-versicolor"
 
@@ -33,8 +34,7 @@ def log(x) -> list[tuple[str, object]]:
 
 def row(record) -> int | None:
     """The number in the header of a record; None where there is none."""
-    text = dict(record.headers).get("row", b"").decode(errors="replace")
-    return int(text) if text.isdecimal() else None
+    return whole_number(record.header("row"))
 
 
 def as_read(topic: str, record) -> dict:

@@ -150,8 +150,8 @@ def test_check_tells_what_is_wrong_and_one_next_step(solved, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "✓ 1 The number is doubled (2 of 2)" in said
     assert "first word: expected 'ba', saw 'ab'" in said
-    assert "1 hidden check worth 2 more run when it is graded" in said
-    assert "Next, task 2: Slices have a step." in said
+    assert "1 hidden check worth 2 more runs when it is graded" in said
+    assert "Hint for task 2: Slices have a step." in said
     assert "any_word" not in said
     assert "Any word" not in said
 

@@ -60,6 +60,19 @@ def test_the_reference_has_all_points_and_a_blank_lab_its_floor(
     assert len(proof.records) == 2
 
 
+@pytest.mark.whole
+@pytest.mark.docker
+@pytest.mark.cluster
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize("place", labs())
+def test_lab_on_docker(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKALAB_ENGINE", "docker")
+    proof = verify(definition.load(place.name), tmp_path / "kept", only=RIGHT)
+    assert proof.problems == []
+
+
 @pytest.mark.rest
 @pytest.mark.cluster
 @pytest.mark.spark

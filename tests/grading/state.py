@@ -1,12 +1,14 @@
 """A state that a check can look at, made by hand: logs and values, no cluster."""
 
+import json
 from dataclasses import dataclass, field
 
 from grading.define import definition, master, seed
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
-from grading.judge.view import Log, Record
+from grading.judge.log import Log, Record
 from grading.judge.visible import CellState, Visible
+from grading.lab import to_plain
 from grading.prove.wrong import WrongAnswer, wrong_answers
 
 
@@ -17,7 +19,7 @@ class Notebook:
 
     def value(self, expression: str):
         try:
-            return eval(expression, dict(self.values))
+            return json.loads(json.dumps(eval(expression, dict(self.values)), default=to_plain))
         except Exception as error:  # whatever an answer raises is an answer
             raise Unseen(f"{type(error).__name__}: {error}") from None
 
@@ -28,9 +30,11 @@ class Logs:
 
     logs: dict[str, list[Record]]
 
-    def read(self, topic: str, **_) -> Log:
+    def read(self, topic: str, may_be_empty: bool = False, **_) -> Log:
         if topic not in self.logs:
             raise Unseen(f"there is no topic {topic}")
+        if not self.logs[topic] and not may_be_empty:
+            raise Unseen(f"the topic {topic} is empty")
         return Log(self.logs[topic])
 
 

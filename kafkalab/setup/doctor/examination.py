@@ -25,7 +25,8 @@ def disk() -> Diagnosis:
 
 
 LOOKED_AT: list[Check] = [
-    system.system, system.python, system.user, system.cores, memory.memory, system.addresses,
+    system.system, system.python, system.user, system.cores, memory.memory,
+    system.addresses, system.files,
     folders.home, folders.named_folders, folders.temporary, folders.course, disk,
     variables.variables, network.loopback, network.names,
     packages.kernel, packages.client, packages.java_runtime, packages.java_packages,

@@ -86,6 +86,13 @@ def addresses() -> Diagnosis:
     return Diagnosis("addresses", "good", seen)
 
 
+def files() -> Diagnosis:
+    """Whether a process may have as many files open as Java needs (`ulimit -n`)."""
+    if found := limits.too_few_files():
+        return Diagnosis("open files", "bad", "limited by ulimit -Hn", *found)
+    return Diagnosis("open files", "good", "enough for Java (ulimit -Hn)")
+
+
 def not_tried() -> Diagnosis:
     """On what nobody has tried the course yet."""
     return Diagnosis("not tried here", "untried", UNTRIED)

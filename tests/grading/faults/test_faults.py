@@ -98,6 +98,20 @@ def test_a_fault_acts_while_the_cell_runs_and_is_evidence(broken, run):
 
 
 @pytest.mark.slow
+def test_a_fault_is_there_for_each_cell_of_a_task_until_one_meets_it(broken, solved, tmp_path):
+    """Split in JupyterLab: the mark stays in the first half, what asks is in the second."""
+    asks = ASKS.replace("FOLDER", repr(str(tmp_path)))
+    texts = ["# a helper above", "# Task 1\nhelper = 1", asks, "double"]
+    cells = []
+    for cell in as_handed_in(solved):
+        own = [replace(cell, id=f"mine {text[:9]}", text=text) for text in texts]
+        cells += own if cell.id == "task-1" else [cell]
+    evidence = Attempt(broken()).run(Job("anna", "seed", cells)).evidence
+    assert doubled(evidence).outcome is Outcome.PASS, evidence.cells[1]
+    assert [injected.is_reached for injected in evidence.faults] == [True]
+
+
+@pytest.mark.slow
 def test_a_fault_that_a_cell_outruns_is_a_finding_of_its_task(broken, run):
     evidence = run(broken(), "double = 2 * p.number")
     assert evidence.fault is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grading.define import definition
+from grading.define.meaning import of_master
 from grading.define.place import Place
 from grading.keep.digest import grader_digest
 from kafkalab.places import repository
@@ -36,10 +37,11 @@ def digest(root: Path, lab: str = LAB) -> str:
 
 
 @contextmanager
-def mended(file: Path, old: str = "", new: str = "# mended\n") -> Iterator[None]:
+def mended(file: Path, old: str = "", new: str = "") -> Iterator[None]:
     """The file says something else for a while: more, or one thing in the place of another."""
     text = file.read_text()
-    file.write_text(text.replace(old, new) if old else text + new)
+    more = "\nMENDED = 1\n" if file.suffix == ".py" else "# mended\n"
+    file.write_text(text.replace(old, new) if old else text + (new or more))
     yield
     file.write_text(text)
 
@@ -52,8 +54,9 @@ def test_two_clones_agree(clone):
     "changed",
     [
         "grading/judge/checks.py",
-        "grading/judge/score.py",
         "grading/handin/weave.py",
+        "grading/handin/shown.py",
+        "grading/define/asked.py",
         "grading/run/client.py",
         "grading/run/lease.py",
         "grading/lab.py",
@@ -84,6 +87,8 @@ def test_what_runs_or_judges_grades_again(clone, changed):
         "kafkalab/setup/doctor/examination.py",
         "authoring/contents.py",
         "grading/keep/report.py",
+        "grading/judge/score.py",
+        "grading/handin/intake.py",
         "grading/prove/verify.py",
         "pyproject.toml",
     ],
@@ -118,3 +123,65 @@ def test_the_programs_of_a_lab_are_part_of_it(clone):
         assert lab.digest != before
     with mended(clone / "grading" / "labs" / "05_delivery" / "tests" / "test_checks.py"):
         assert lab.digest == before
+
+
+@pytest.mark.parametrize(
+    "changed", ["grading/run/client.py", "kafkalab/wait.py", "grading/judge/checks.py"]
+)
+def test_a_comment_in_what_grades_asks_for_no_run(clone, changed):
+    before = digest(clone)
+    with mended(clone / changed, new="\n# said otherwise\n"):
+        assert digest(clone) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("labs/02_iris/lab.toml", "points = ", "points = 1"),
+        ("labs/02_iris/lab.toml", "title = ", 'title = "x" # '),
+        ("labs/02_iris/hints.md", "## task-1", "## task-1\nAnother hint."),
+        ("labs/02_iris/checks.py", "points=", "points=1 + "),
+        ("labs/02_iris/checks.py", "@check(", "# a comment\n@check("),
+        ("grading/labs/02_iris/hidden.py", "points=", "points=1 + "),
+        ("grading/labs/02_iris/lab.py", "# # Lab", "# # The lab"),
+    ],
+)
+def test_points_hints_titles_and_comments_ask_for_no_run(clone, file, old, new):
+    lab = definition.load("lab02", clone)
+    before = lab.digest, digest(clone)
+    with mended(clone / file, old, new):
+        assert (lab.digest, digest(clone)) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("labs/02_iris/lab.toml", "run = ", "run = 1"),
+        ("labs/02_iris/checks.py", "yield ", "yield not "),
+        ("grading/labs/02_iris/lab.py", 'tags=["task-1"]', 'tags=["task-9"]'),
+        ("grading/labs/02_iris/lab.py", "Cluster", "Klaster"),
+        ("labs/02_iris/parameters.py", "def make", "MORE = 1\n\n\ndef make"),
+    ],
+)
+def test_what_runs_or_looks_asks_for_a_run(clone, file, old, new):
+    lab = definition.load("lab02", clone)
+    before = lab.digest
+    assert old in (clone / file).read_text()
+    with mended(clone / file, old, new):
+        assert lab.digest != before
+
+
+def test_the_solution_is_no_input_and_its_stub_is():
+    master = """# %% [markdown]
+# # Lab
+
+# %% tags=["task-1"]
+# Task 1
+# BEGIN SOLUTION
+# STUB: do it
+x = 1
+# END SOLUTION
+"""
+    assert of_master(master) == of_master(master.replace("x = 1", "x = 2"))
+    assert of_master(master) != of_master(master.replace("do it", "do that"))
+    assert of_master(master) != of_master(master.replace("task-1", "task-2"))

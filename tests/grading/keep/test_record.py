@@ -18,14 +18,16 @@ from grading.define.seed import Draw, course_secret, parameters, practice_seed, 
 from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.weave import HandedIn, as_handed_in
-from grading.judge.checks import Result
+from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
-from grading.keep import report
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Key, Store
+from grading.keep.report_class import class_csv
+from grading.keep.report_student import student_page
 from grading.run.attempt import Attempted
 from grading.run.lanes import Lanes, plan
+from grading.run.lanes import reason as records_reason
 from kafkalab.wait import wait_until
 
 ROOT = str(Path(__file__).parents[3])
@@ -186,7 +188,7 @@ def test_evidence_and_records_survive_the_disk(tiny, tmp_path, hand_in):
     assert store.evidence(record.key) == attempted.evidence
     assert record.reached == 6
     assert record.outcome is Outcome.STUDENT_ERROR
-    page = report.student_page(tiny, record, store.evidence(record.key))
+    page = student_page(tiny, record, store.evidence(record.key))
     assert "ZeroDivisionError" in page
     assert "1 hidden check" in page
 
@@ -224,7 +226,7 @@ def test_parameters_differ_by_student_and_repeat_themselves(tiny):
 
 def test_no_cell_of_the_table_is_a_formula(tiny):
     evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", '=HYPERLINK("http://x")']
-    table = report.class_csv(tiny, [finished(tiny, student=name) for name in evil])
+    table = class_csv(tiny, [finished(tiny, student=name) for name in evil])
     rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
     assert [row[0] for row in rows] == [f"'{name}" for name in evil]
 
@@ -234,3 +236,101 @@ def test_the_file_of_a_student_is_safe_and_their_own():
     slugs = [records.slug(name) for name in names]
     assert len(set(slugs)) == len(names)
     assert all(slug.isascii() and "/" not in slug and len(slug) < 60 for slug in slugs)
+
+
+def moodle(number: str, text="x = 1", plain="Ada Lee", shown="") -> Submission:
+    return replace(
+        submission(shown or plain, text), number=number, plain=plain, login="", notes=("a note",)
+    )
+
+
+def settle(store, tiny, work, outcome=Outcome.PASS) -> AttemptRecord:
+    """What a lane does with a hand-in, without the run."""
+    store.start(replace(work.record, started=records.now()))
+    evidence = Evidence(tiny.name, work.submission.student, work.seed, is_complete=True)
+    if outcome is Outcome.INFRA:
+        evidence.refusal = outcome
+    checks, hidden = tiny.checks, tiny.hidden_checks()
+    evidence.results = [Result(c.id, outcome, (Finding(outcome is Outcome.PASS, "saw 3"),))
+                        for c in (*checks, *hidden)]  # fmt: skip
+    record = records.ended(store.find(work.record.key), evidence, checks, hidden)
+    store.finish(record, Attempted(evidence, {"cells": []}))
+    store.count(record)
+    return record
+
+
+def graded(store, tiny, submissions, rerun=False, outcome=Outcome.PASS):
+    work, done = plan(tiny, submissions, store, b"s", rerun)
+    return [settle(store, tiny, one, outcome) for one in work], done
+
+
+def test_two_people_of_one_name_are_two_and_keep_their_parameters(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    two = [moodle("11", shown="Ada Lee (11)"), moodle("12", shown="Ada Lee (12)")]
+    first, _ = graded(store, tiny, two)
+    assert [r.student for r in store.class_records()] == ["Ada Lee (11)", "Ada Lee (12)"]
+    assert len({r.key for r in first}) == 2
+    ran, done = graded(store, tiny, [moodle("11")])
+    assert (ran, [r.id for r in done]) == ([], ["11"]), "alone in an upload she is the same"
+    assert len(store.class_records()) == 2
+
+
+def test_a_class_that_knew_names_alone_knows_them_still(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    (old,), _ = graded(store, tiny, [submission("Ada Lee")])
+    table = json.loads((store.attempt(old.key) / "record.json").read_text())
+    for name in ("person", "number", "plain", "login", "handed_in"):
+        del table[name]
+    (store.attempt(old.key) / "record.json").write_text(json.dumps(table))
+    ran, done = graded(store, tiny, [moodle("11")])
+    assert (ran, [r.key for r in done]) == ([], [old.key]), "same parameters, so nothing to run"
+    ran, _ = graded(store, tiny, [moodle("11", "x = 2")])
+    assert [r.id for r in ran] == ["Ada Lee"]
+    graded(store, tiny, [moodle("11", shown="Ada Lee (11)"), moodle("12", shown="Ada Lee (12)")])
+    assert [r.id for r in store.class_records()] == ["11", "12"], "the shared row is gone"
+
+
+def test_a_table_is_never_emptied_by_what_has_not_finished(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    graded(store, tiny, [submission("anna"), submission("ben")])
+    before = store.class_records()
+    changed = replace(tiny, limits=replace(tiny.limits, run=99))
+    for submissions, rerun in (([submission("anna", "x = 2"), submission("ben")], False),
+                               ([submission("anna"), submission("ben")], True)):  # fmt: skip
+        work, _ = plan(changed, submissions, store, b"s", rerun)
+        assert store.class_records() == before
+        store.start(work[0].record)  # and then it is killed
+        assert [r.reached for r in store.class_records()] == [8, 8]
+        assert all(store.evidence(r.key) is not None for r in store.class_records())
+        assert work
+
+
+def test_a_fault_of_ours_takes_no_mark_away(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+    graded(store, tiny, [submission()])
+    graded(store, tiny, [submission()], rerun=True, outcome=Outcome.INFRA)
+    assert [r.reached for r in store.class_records()] == [8]
+    ran, _ = graded(store, tiny, [submission()])
+    assert len(ran) == 1, "it is tried again"
+    graded(store, tiny, [submission(text="x = 2")], outcome=Outcome.INFRA)
+    assert [r.reached for r in store.class_records()] == [None], "another hand-in has no mark yet"
+
+
+def test_why_a_hand_in_runs_is_told(tiny, tmp_path):
+    store = Store(tmp_path, tiny.name)
+
+    def why(submission, rerun=False):
+        return [one.why for one in plan(tiny, [submission], store, b"s", rerun)[0]]
+
+    assert why(submission()) == ["new"]
+    work, _ = plan(tiny, [submission()], store, b"s", rerun=False)
+    store.start(work[0].record)
+    assert why(submission()) == ["cut off before"]
+    (record,), _ = graded(store, tiny, [submission()])
+    assert why(submission()) == []
+    assert why(submission(), rerun=True) == ["asked for"]
+    assert why(submission(text="x = 2")) == ["another hand-in"]
+    for name, words in (("lab_digest", "the lab changed"), ("grader", "the grader changed")):
+        older = replace(record, **{name: "before"}, key="older")
+        store.finish(older, Attempted(Evidence(tiny.name, "anna", "seed")))
+        assert records_reason(record, older) == words

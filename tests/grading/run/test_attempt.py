@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from grading.define import definition
-from grading.handin.weave import as_handed_in
+from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.run.attempt import Attempt
@@ -31,6 +31,7 @@ def test_the_solution_passes_everything(hand_in, tiny):
     checks = (*tiny.checks, *tiny.hidden_checks())
     assert total(checks, {result.check: result for result in evidence.results}).reached == 8
     assert [cell.state for cell in evidence.cells.values()] == [Outcome.RAN] * 3
+    assert evidence.answers[3] == "# Task 3\nsaid = p.name"
     assert evidence.cells[1].output == "hidden: []", "the kernel never holds hidden checks"
     text = str(attempted.notebook)
     assert "count = 2" in text
@@ -151,3 +152,39 @@ def test_a_students_cells_find_the_docker_engine_of_the_grader(hand_in, monkeypa
     monkeypatch.setenv("KAFKALAB_ENGINE", "process")
     for letters in ("DOCKER", "JAVA_TOOL"):
         assert hand_in(t1=show.format(letters)).evidence.cells[1].output == "[]"
+
+
+def test_several_cells_of_a_task_count_as_one_and_a_given_cell_that_fails_is_told(solved, tiny):
+    cells = []
+    for cell in as_handed_in(solved):
+        if cell.id == "task-1":
+            cells.append(HandedIn("a", "code", "def helper():\n    print('helped')\n    return p"))
+            cells.append(HandedIn("task-1", "code", "# Task 1\nfound = helper().number"))
+            cells.append(HandedIn("b", "code", "double = 2 * found\nprint('done')\n1 / 0"))
+        elif cell.id == "task-2":
+            cells.append(HandedIn("task-2", "code", "# Task 2\nreverse = None"))
+        else:
+            cells.append(cell)
+    evidence = Attempt(tiny).run(Job("anna", "seed", cells)).evidence
+    assert outcomes(evidence)["doubled"] is Outcome.PASS
+    assert evidence.cells[1].state is Outcome.STUDENT_ERROR, "the worst of the three"
+    assert evidence.cells[1].output.startswith("helped\ndone")
+    assert evidence.answers[1].splitlines()[0] == "def helper():"
+    assert evidence.answers[1].endswith("1 / 0")
+    (words,) = [one for one in evidence.oddities if one.startswith("Task 2")]
+    assert "the course's own cell “reversed_words" in words
+    assert "TypeError" in words
+
+
+def test_a_hand_in_that_nobody_can_read_is_refused_and_not_scored_in_silence(solved, tiny):
+    cells = [
+        replace(cell, id="", text=cell.text.replace("# Task 1\n", ""))
+        for cell in as_handed_in(solved)
+        if cell.id != "check-1"
+    ]
+    cells.append(HandedIn("", "code", "double = 5"))
+    attempted = Attempt(tiny).run(Job("anna", "seed", cells))
+    assert attempted.evidence.refusal is Outcome.UNCLEAR
+    assert "“double = 5”" in attempted.evidence.why
+    assert attempted.evidence.is_complete
+    assert attempted.notebook is None

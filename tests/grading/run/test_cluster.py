@@ -210,9 +210,9 @@ def test_a_learner_sees_a_table_a_hint_and_no_traceback(cluster, tiny, monkeypat
     assert "✓ The number is doubled (2 of 2)" in repr(lab.check(1))
     shell.user_ns["double"] = "<b>wrong</b>"
     verdict = lab.check(1)
-    assert "Hint: Twice." in repr(verdict)
+    assert "Hint for task 1: Twice." in repr(verdict)
     assert "&lt;b&gt;wrong&lt;/b&gt;" in verdict._repr_html_()
     assert "<b>wrong" not in verdict._repr_html_()
     score = repr(lab.score())
-    assert "0 of 6 points; 1 hidden check worth 2 more run when it is graded" in score
+    assert "0 of 6 points; 1 hidden check worth 2 more runs when it is graded" in score
     assert "any_word" not in score

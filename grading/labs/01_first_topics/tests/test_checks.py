@@ -89,7 +89,7 @@ def test_the_first_clerk_must_have_committed(history, outcome):
 
 @pytest.mark.parametrize(
     ("likeliest", "why"),
-    [("b", "stores three"), ("c", "new prompt"), ("d", "no keyboard"), (7, "not a letter")],
+    [("b", "stores three"), ("c", "new prompt"), ("d", "no keyboard"), ("e", "not a letter")],
 )
 def test_a_wrong_case_is_answered_with_a_reason(likeliest, why):
     assert why in result(LAB, "likeliest_fits", values={"likeliest": likeliest}).messages[0]

@@ -122,6 +122,14 @@ def test_a_limit_of_addresses_is_named():
     assert "ulimit -v unlimited" in found["mend"]
 
 
+def test_a_limit_of_open_files_is_named():
+    found = seen(["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh"], "system.files")
+
+    assert found["level"] == "bad"
+    assert "256 files" in found["why"]
+    assert "ulimit -n 1024" in found["mend"]
+
+
 def test_a_localhost_that_is_another_address_is_a_note(tmp_path):
     hosts = tmp_path / "hosts"
     hosts.write_text("::1 localhost\n")

@@ -1,0 +1,47 @@
+"""What a check asks of a notebook does not depend on what the student calls things."""
+
+import json
+
+import pytest
+
+from grading.lab import OwnNotebook, no_value
+from grading.run import values
+from grading.run.graded_notebook import limit_of_value, slowness
+
+TAKEN = ("list", "sorted", "int", "str", "len", "sum", "type", "globals", "vars", "eval")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["list((1,))", "sorted([1])", "int(1)", "str(1)", "[len(one) for one in found]", "mine"],
+)
+def test_names_of_python_that_a_student_took_stand_in_no_way(expression, monkeypatch):
+    names = dict.fromkeys(TAKEN, 0) | {"found": [[1], []], "mine": 5}
+    expected = eval(expression, {"found": [[1], []], "mine": 5})
+    code = values.code(expression)
+    in_kernel = eval(code, names)
+    assert json.loads(bytes.fromhex(in_kernel)) == expected
+
+    class Shell:
+        user_ns = names
+
+    monkeypatch.setattr("grading.lab.get_ipython", Shell)
+    assert OwnNotebook().value(expression) == expected, "lab.check() reads it in the same way"
+    assert names["list"] == 0
+
+
+def test_a_value_that_is_not_there_is_named_and_not_how_it_is_asked_for():
+    asked = "[[int(p), q] for p, q in sorted(receipts)] + [lambda one: one + more]"
+    assert str(no_value(asked, "TypeError", "no number")) == (
+        "the notebook has no usable value of receipts, more: TypeError: no number"
+    )
+    gone = no_value(asked, "NameError", "name 'receipts' is not defined")
+    assert str(gone) == "the notebook has no receipts yet"
+
+
+def test_a_busy_machine_has_longer():
+    assert limit_of_value(0, slowness(0.5, 2)) == 10
+    assert limit_of_value(0, slowness(6, 2)) == 30
+    assert limit_of_value(0, slowness(500, 2)) == 60, "but not for ever"
+    assert limit_of_value(59, slowness(1, 2)) == 1
+    assert limit_of_value(100, slowness(1, None)) == 0.5
