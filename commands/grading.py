@@ -25,6 +25,7 @@ from kafkalab.errors import CourseError
 if TYPE_CHECKING:
     from grading.keep.record import AttemptRecord
     from grading.run.lanes import Progress
+    from grading.run.surroundings import Surroundings
 
 without_web_grammar()
 
@@ -35,6 +36,9 @@ LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_
 Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
 Out = Annotated[Path, typer.Option(help="The course folder: records, pages, the secret of seeds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
+Trust = Annotated[
+    bool, typer.Option("--trust-students", help="No sandbox: hand-ins run with your rights.")
+]
 EngineName = Annotated[
     Literal["process", "docker"] | None,
     typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
@@ -71,8 +75,12 @@ def grade(
     out: Out = COURSE,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
+    wheels: Annotated[
+        Path | None, typer.Option(help="A folder of wheels that hand-ins may install.")
+    ] = None,
 ) -> None:
-    """Grade hand-ins. A run that was cut off goes on where it stopped.
+    """Grade hand-ins, each in a sandbox. A run that was cut off goes on where it stopped.
 
     Exit code 3 if a fault of the grader left a hand-in without points.
     """
@@ -84,6 +92,7 @@ def grade(
     from grading.run.lanes import Lanes, plan
 
     _choose(engine)
+    around = _surroundings(trust_students, wheels)
     graded = definition.load(lab)
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
@@ -99,7 +108,7 @@ def grade(
         console.print(f"{len(work)} to run: {told}.", highlight=False)
     board = Board(console, len(work))
     with board.live:
-        records += Lanes(graded, store, board.tell).run(work, jobs)
+        records += Lanes(graded, store, board.tell, around).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:
@@ -118,8 +127,9 @@ def verify(
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
 ) -> None:
-    """Prove that a lab judges rightly.
+    """Prove that a lab judges rightly, in the sandbox in which hand-ins are graded.
 
     The reference reaches all points, and what the lab shows on the way is true; the blank notebook
     reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
@@ -131,13 +141,14 @@ def verify(
     from grading.prove.verify import verify as prove
 
     _choose(engine)
+    around = _surroundings(trust_students)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     pages = proven.place.root / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole)
+        proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, around=around)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -228,6 +239,20 @@ def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord
 
 def number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
+
+
+def _surroundings(is_trusted: bool, wheels: Path | None = None) -> "Surroundings":
+    """Where hand-ins run. Without a sandbox only if the teacher says so."""
+    from grading.run.surroundings import Surroundings
+    from grading.sandbox import bubblewrap
+
+    if not is_trusted:
+        bubblewrap.require()
+    if wheels is not None and not any(wheels.glob("*.whl")):
+        raise CourseError(
+            f"There are no wheels in {wheels}.", "", "Fill it: pip download --dest FOLDER PACKAGE"
+        )
+    return Surroundings(not is_trusted, wheels and wheels.resolve())
 
 
 def _choose(name: str | None) -> None:

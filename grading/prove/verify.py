@@ -8,6 +8,7 @@ cannot change what was seen, and is compared only in a proof of the `whole`.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
 from grading.run.lanes import Lanes, Listener, Work, plan
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
 
@@ -84,6 +86,7 @@ def verify(
     pages: Path | None = None,
     whole: bool = False,
     only: str = "",
+    around: Surroundings = OPEN,
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
@@ -112,8 +115,9 @@ def verify(
         store = Store(Path(folder), lab.name)
         planned, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
         work = [_as_asked(one, trials[one.submission.student]) for one in planned]
-        with warm_spark(jobs):
-            proof.records = Lanes(lab, store, tell).run(work, jobs)
+        # Nothing outside of a sandbox can be lent to what runs in it.
+        with contextlib.nullcontext() if around.is_sandboxed else warm_spark(jobs):
+            proof.records = Lanes(lab, store, tell, around).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:

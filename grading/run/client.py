@@ -13,11 +13,13 @@ from typing import Any, Protocol
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from papermill.clientwrap import PapermillNotebookClient
 
 from grading.handin.weave import ROLE
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
+from grading.run import packages
 from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
@@ -91,6 +93,7 @@ class GradingClient(PapermillNotebookClient):
             if not is_free:
                 graded.spent += seconds
             cell.outputs = capped(joined(cell.outputs))
+            self._tell_what_pip_missed(cell, task)
             result = CellState(state, plain_output(cell.outputs), error, seconds)
             if graded.kernel.exit_code is not None:
                 graded.ended = result
@@ -100,6 +103,11 @@ class GradingClient(PapermillNotebookClient):
             graded.add_own(task, result)
         elif result.state is not Outcome.RAN:
             graded.add_trouble(cell.source, result, kind, task)
+
+    def _tell_what_pip_missed(self, cell: NotebookNode, task: int | None) -> None:
+        for sentence in packages.missed(plain_output(cell.outputs)):
+            cell.outputs.append(new_output("stream", name="stderr", text=f"{sentence}\n"))
+            self.graded.missed.append(f"Task {task}: {sentence}" if task else sentence)
 
     def _stop_run(self) -> None:
         self.graded.kernel.kill()

@@ -21,8 +21,9 @@ from jupyter_core.utils import run_sync
 from grading.define.definition import Limits
 from grading.define.place import Place
 from grading.judge.outcome import Outcome
+from grading.run import packages
 from grading.sandbox import room
-from grading.sandbox.watch import Watch
+from grading.sandbox.limits import LimitWatch
 from kafkalab.environment import of_docker_engine
 from kafkalab.errors import CourseError
 from kafkalab.places import cache, state
@@ -71,15 +72,18 @@ class Sandbox:
 class StudentKernel:
     """A kernel with its client, ready for cells. Whoever gives the folder removes it."""
 
-    def __init__(self, folder: Path, mark: str, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self, folder: Path, mark: str, sandbox: Sandbox | None = None, wheels: Path | None = None
+    ) -> None:
         self.folder = folder
         self.sandbox = sandbox
-        self.stopped: tuple[Outcome, str] | None = None
-        """The limit of the sandbox that it was ended for, and what went beyond it."""
+        self.wheels = wheels
         self.work = self.folder / "work"
         self.work.mkdir()
         (self.folder / "tmp").mkdir()
-        if sandbox is not None:
+        if sandbox is None:
+            packages.installed(folder).mkdir(parents=True)
+        else:
             room.prepare(folder)
         sockets = self.folder / room.SOCKETS / "k" if sandbox else self.folder / "socket"
         by_path = hasattr(os, "fork") and len(str(sockets)) <= LONGEST_SOCKET_PATH
@@ -88,8 +92,8 @@ class StudentKernel:
             **({"transport": "ipc", "ip": str(sockets)} if by_path else {"transport": "tcp"}),
         )
         self.manager.is_sandboxed = sandbox is not None
-        self.environment = environment(self.folder, mark, is_sandboxed=sandbox is not None)
-        self._watch: Watch | None = None
+        self.environment = environment(self.folder, mark, sandbox is not None, wheels)
+        self._watch: LimitWatch | None = None
 
     def start(self) -> None:
         """Start the process and wait until it answers."""
@@ -98,7 +102,7 @@ class StudentKernel:
                 f"the path {self.folder} is too long for sockets; let TMPDIR name a shorter one"
             )
         try:
-            self.manager.command = command(self.folder, self.sandbox)
+            self.manager.command = command(self.folder, self.sandbox, self.wheels)
             run_sync(self.manager.start_kernel)(
                 cwd=str(self.work),
                 env=self.environment,
@@ -107,7 +111,7 @@ class StudentKernel:
             )
             if self.sandbox is not None and self.pid is not None:
                 shared = self.folder / room.SOCKETS
-                self._watch = Watch(self.pid, shared, self.sandbox.limits, self._stop)
+                self._watch = LimitWatch(self.pid, shared, self.sandbox.limits)
             self.client = self.manager.client()
             self.client.start_channels()
             run_sync(self.client.wait_for_ready)(timeout=START_TIMEOUT)
@@ -128,14 +132,15 @@ class StudentKernel:
         """Of the process, while there is one."""
         return self._process.pid if self._process else None
 
-    def _stop(self, outcome: Outcome, words: str) -> None:
-        self.stopped = outcome, words
-        self.kill()
+    @property
+    def stopped(self) -> tuple[Outcome, str] | None:
+        """The limit of the sandbox that it was ended for, and what went beyond it."""
+        if self._watch is None or self.exit_code is None:
+            return None
+        return self._watch.verdict
 
     def kill(self) -> None:
         """End the process at once. What it started is swept by whoever started the attempt."""
-        if self._watch is not None:
-            self._watch.close()
         process = self._process
         if process and process.poll() is None:
             process.kill()
@@ -147,7 +152,7 @@ class StudentKernel:
         return provisioner.process if isinstance(provisioner, LocalProvisioner) else None
 
 
-def command(folder: Path, sandbox: Sandbox | None) -> list[str]:
+def command(folder: Path, sandbox: Sandbox | None, wheels: Path | None) -> list[str]:
     """What starts the kernel, with the sandbox in front of it where there is one."""
     options = ("-f", "{connection_file}", "--HistoryManager.enabled=False")
     if sandbox is None:
@@ -156,15 +161,21 @@ def command(folder: Path, sandbox: Sandbox | None) -> list[str]:
     # More than the watch allows: it ends a sandbox that goes beyond the limit, for root as well.
     bounds = map(str, (limits.memory, 2 * limits.processes, limits.disk))
     inside = [sys.executable, "-m", "grading.sandbox.inside", *bounds, *options]
-    return room.command(folder, sandbox.place, limits, inside)
+    shown = () if wheels is None else (wheels,)
+    written = (packages.installed(folder),)
+    return room.command(folder, sandbox.place, limits, inside, shown=shown, written=written)
 
 
-def environment(folder: Path, mark: str, is_sandboxed: bool = False) -> dict[str, str]:
+def environment(
+    folder: Path, mark: str, is_sandboxed: bool = False, wheels: Path | None = None
+) -> dict[str, str]:
     """Short, and with homes inside the folder: no start-up files of this user, no credentials."""
     wanted = PASSED_ON if is_sandboxed else (*PASSED_ON, *OF_THE_MACHINE)
     passed_on = {name: os.environ[name] for name in wanted if name in os.environ}
     if not is_sandboxed and os.environ.get("KAFKALAB_ENGINE") == "docker":
         passed_on |= of_docker_engine()
+    # `!pip` and `!python` are those of the interpreter that grades.
+    passed_on["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{passed_on.get('PATH', '')}"
     return passed_on | {
         "HOME": str(folder),
         "IPYTHONDIR": str(folder / "ipython"),
@@ -179,5 +190,6 @@ def environment(folder: Path, mark: str, is_sandboxed: bool = False) -> dict[str
         "KAFKALAB_STATE": str(folder / "state" if is_sandboxed else state()),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
+        **packages.variables(folder, wheels),
         MARK: mark,
     }

@@ -27,6 +27,7 @@ from grading.keep.record import AttemptRecord, Store
 from grading.run.attempt import Attempt, Attempted
 from grading.run.job import Job
 from grading.run.lease import Lease
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.errors import CourseError
 
 TRIES = 2  # of an attempt that a fault of ours spoilt
@@ -112,10 +113,10 @@ class Lanes:
         lab: Definition,
         store: Store,
         tell: Listener = lambda _: None,
-        is_sandboxed: bool = False,
+        around: Surroundings = OPEN,
     ) -> None:
         self.lab = lab
-        self.is_sandboxed = is_sandboxed
+        self.around = around
         self.store = store
         self.tell = tell
         self.hidden = lab.hidden_checks()
@@ -237,7 +238,7 @@ class Lane:
         self.lease.close()
 
     def _boot(self) -> Attempt:
-        return Attempt(self._lanes.lab, self._lanes.is_sandboxed)
+        return Attempt(self._lanes.lab, self._lanes.around)
 
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))

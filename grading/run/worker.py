@@ -1,4 +1,4 @@
-"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER [sandboxed]`.
+"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER SURROUNDINGS`.
 
 It starts the kernel, then waits for a job on standard input, so that a lane can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
@@ -29,6 +29,7 @@ from grading.keep.evidence import Evidence
 from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
 from grading.run.quick_import import without_web_grammar
+from grading.run.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
-SANDBOXED = "sandboxed"
 
 
 class Grader:
@@ -114,7 +114,7 @@ class Grader:
             results=examiner.results,
             unanswered=sorted(woven.unanswered),
             answers=woven.answers,
-            oddities=[*job.notes, *woven.oddities, *costs],
+            oddities=[*job.notes, *woven.oddities, *costs, *graded.missed],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),
             done_to_nodes=ways.done if ways else [],
@@ -197,9 +197,9 @@ def main() -> None:
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
     folder = Path(sys.argv[3])
-    is_sandboxed = sys.argv[4:] == [SANDBOXED]
-    sandbox = Sandbox(lab.place, lab.limits) if is_sandboxed else None
-    kernel = StudentKernel(folder, folder.name, sandbox)
+    around = Surroundings.from_json(sys.argv[4])
+    sandbox = Sandbox(lab.place, lab.limits) if around.is_sandboxed else None
+    kernel = StudentKernel(folder, folder.name, sandbox, around.wheels)
     grader = Grader(lab, kernel, out)
     try:
         kernel.start()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import socketserver
 import threading
@@ -24,18 +25,30 @@ LOOKS = frozenset({"state", "logs", "storage"})
 LONGEST_ORDER = 10_000
 MOST_LINES = 20_000
 LONGEST_STOP = 60.0
-PARTITION = 400_000_000  # bytes of a copy; the data of a lab is far smaller
+DELETED = "-delete"
+"""The end of the name of a partition that is to go: perhaps that of a hand-in before this one."""
+PARTITION = re.compile(r"[\w.][\w.-]*-\d+")
+MOST_COPIED = 400_000_000  # bytes of a copy; the data of a lab is far smaller
 
 
 class Door:
-    """Serves the orders of one sandbox at `path`, one after the other. Copies go to `copies`."""
+    """Serves the orders of one sandbox at `path`, one after the other. Copies go to `copies`.
+
+    services: the nodes that it speaks for. allowed: what the lab lets a hand-in do to them.
+    """
 
     def __init__(
-        self, path: Path, copies: Path, engine: Engine, allowed: Collection[str] = ()
+        self,
+        path: Path,
+        copies: Path,
+        engine: Engine,
+        services: Collection[str],
+        allowed: Collection[str] = (),
     ) -> None:
         self.done: list[tuple[float, str]] = []
         """Seconds since the start, and what was done then: evidence."""
         self._engine = engine
+        self._services = services
         self._allowed = LOOKS | (DONE_TO_NODES & set(allowed))
         self._copies = copies
         self._began = time.monotonic()
@@ -52,6 +65,8 @@ class Door:
         if do not in self._allowed:
             return {"error": [f"This lab does not let you {do} a node.", "Its text says what it "
                               "asks for.", ""]}  # fmt: skip
+        if service not in self._services:
+            return {"error": [f"There is no node {service[:100]!r}.", "", ""]}
         try:
             return {"answer": self._do(do, service, order)}
         except CourseError as error:
@@ -76,16 +91,20 @@ class Door:
 
     def _copied(self, service: str, part: str) -> str | None:
         """A copy of a node's log folders, or of what `part` names in them, as they are now."""
+        if part and not PARTITION.fullmatch(part):
+            raise CourseError("This is the name of no partition.")
         found = self._engine.storage(service, part)
         if found is None:
             return None
         target = self._copies / service
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        room = PARTITION
+        room = MOST_COPIED
         for file in sorted(found.rglob("*")):
             path = file.relative_to(found)
             if file.is_symlink() or not file.is_file() or (part and part not in path.parts):
+                continue
+            if any(one.endswith(DELETED) for one in path.parts):
                 continue
             with contextlib.suppress(FileNotFoundError):  # a segment that was deleted meanwhile
                 room -= file.stat().st_blocks * 512

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grading.define.definition import Limits
@@ -38,8 +38,18 @@ def prepare(folder: Path) -> None:
         (folder / "etc" / name).write_text(text)
 
 
-def command(folder: Path, place: Place, limits: Limits, inside: list[str]) -> list[str]:
-    """The command that runs `inside` in the room of an attempt."""
+def command(
+    folder: Path,
+    place: Place,
+    limits: Limits,
+    inside: list[str],
+    shown: Iterable[Path] = (),
+    written: Iterable[Path] = (),
+) -> list[str]:
+    """The command that runs `inside` in the room of an attempt.
+
+    shown: more folders to read. written: more folders that it begins with, in its own.
+    """
     return [
         str(bubblewrap.require()),
         *bubblewrap.APART,
@@ -49,6 +59,8 @@ def command(folder: Path, place: Place, limits: Limits, inside: list[str]) -> li
         *_course(place),
         *_cache(places.cache()),
         *_own(folder, limits.disk),
+        *(part for path in shown for part in _shown(path)),
+        *(part for path in written for part in ("--dir", str(path))),
         *("--remount-ro", "/"),
         *("--chdir", str(folder / "work")),
         # Its parent in there is nobody that could end, and ipykernel would take it for one.

@@ -1,22 +1,25 @@
 """Watches from outside what all processes of a sandbox take together, and ends it beyond a limit.
 
+    python -I -S watch.py PID PROCESSES MEMORY SHARED BYTES
+
 The limits that a process has for itself (inside.py) do not add up, and some do not hold for root.
 When the first process of a sandbox is killed, the system ends all others with it, so no fork can
-get away.
+get away. PID is what started the sandbox. What was too much is told in one line on standard
+output, first the outcome. It ends with the sandbox, or when its standard input does.
+
+A program of its own and no thread of the grader's: what forks without end takes the processors,
+and a thread would wait for the lock of an interpreter that is given no time to let go of it. For
+the same reason it needs nothing but Python.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import threading
-from collections.abc import Callable
+import select
+import signal
+import sys
 from pathlib import Path
-
-import psutil
-
-from grading.define.definition import Limits
-from grading.judge.outcome import Outcome
 
 EVERY = 0.1
 FEW = 50
@@ -24,53 +27,39 @@ LEAST_FREE = 1_000_000_000
 MEMORY = ("RssAnon", "RssShmem")
 
 
-class Watch:
-    """Looks at the sandbox of the process `pid` until it is gone. `stop` gets the outcome."""
+def watch(pid: int, processes: int, memory: int, shared: Path, room: int) -> str:
+    """What was too much; nothing where the sandbox ended, or nobody wants to know any more."""
+    _go_first()
+    sandbox = os.pidfd_open(pid)
+    space = None
+    while not select.select([sandbox, sys.stdin], [], [], EVERY)[0]:
+        space = space or _space_below(pid)
+        if space and (broken := _broken(space, processes, memory, shared, room)):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(sandbox, signal.SIGKILL)
+            return broken
+    return ""
 
-    def __init__(
-        self, pid: int, shared: Path, limits: Limits, stop: Callable[[Outcome, str], None]
-    ) -> None:
-        self._pid = pid
-        self._shared = shared
-        self._limits = limits
-        self._stop = stop
-        self._is_over = threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
 
-    def close(self) -> None:
-        self._is_over.set()
+def _broken(space: str, processes: int, memory: int, shared: Path, room: int) -> str:
+    count, found, entries = taken(space, processes)
+    if count > processes:
+        return f"process_limit ran more than {processes} processes and threads at once"
+    if found > memory and _is_too_much(entries, memory):
+        return f"out_of_memory took more than {memory / 1e9:g} GB of memory"
+    if size(shared) > room:
+        return "disk_limit filled the folder of the kernel's sockets"
+    return ""
 
-    def _watch(self) -> None:
-        _go_first()
-        space = None
-        while not self._is_over.wait(EVERY):
-            if space is None:
-                space = _space_below(self._pid)
-                continue
-            if broken := self._broken(space):
-                self._stop(*broken)
-                return
 
-    def _broken(self, space: str) -> tuple[Outcome, str] | None:
-        limits = self._limits
-        count, memory, processes = taken(space, limits.processes)
-        if count > limits.processes:
-            words = f"ran more than {limits.processes} processes and threads at once"
-            return Outcome.PROCESS_LIMIT, words
-        if memory > limits.memory and self._is_too_much(processes):
-            return Outcome.OUT_OF_MEMORY, f"took more than {limits.memory / 1e9:g} GB of memory"
-        if size(self._shared) > limits.output:
-            return Outcome.DISK_LIMIT, "filled the folder of the kernel's sockets"
-        return None
+def _is_too_much(entries: list[Path], memory: int) -> bool:
+    """Whether it is as much as it seems: what a fork shares with its parent was counted twice.
 
-    def _is_too_much(self, processes: list[Path]) -> bool:
-        """Whether it is as much as it seems: what a fork shares with its parent was counted twice.
-
-        To measure that of many waits for all their forks, so there the machine itself is asked.
-        """
-        if len(processes) > FEW:
-            return psutil.virtual_memory().available < LEAST_FREE
-        return shared_out(processes) > self._limits.memory
+    To measure that of many waits for all their forks, so there the machine itself is asked.
+    """
+    if len(entries) > FEW:
+        return _available() < LEAST_FREE
+    return shared_out(entries) > memory
 
 
 def taken(space: str, enough: int) -> tuple[int, int, list[Path]]:
@@ -98,10 +87,10 @@ def taken(space: str, enough: int) -> tuple[int, int, list[Path]]:
     return count, memory, found
 
 
-def shared_out(processes: list[Path]) -> int:
+def shared_out(entries: list[Path]) -> int:
     """Bytes of memory of these processes; what a fork shares with its parent counts once."""
     total = 0
-    for entry in processes:
+    for entry in entries:
         with contextlib.suppress(OSError):
             for line in (entry / "smaps_rollup").read_text().splitlines():
                 if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
@@ -119,6 +108,13 @@ def size(folder: Path) -> int:
     return total
 
 
+def _available() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
 def _space_below(pid: int) -> str | None:
     """The process namespace that the child of a process made; None before it is there."""
     with contextlib.suppress(OSError):
@@ -134,3 +130,8 @@ def _go_first() -> None:
     """Run before others where the system lets us, as it lets root, whom no limit holds."""
     with contextlib.suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
+if __name__ == "__main__":
+    pid, processes, memory, shared, room = sys.argv[1:]
+    print(watch(int(pid), int(processes), int(memory), Path(shared), int(room)))

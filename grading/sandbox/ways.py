@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
+from grading.sandbox.carrier import Carrier
 from grading.sandbox.door import Door
-from grading.sandbox.relay import Relay
 from grading.sandbox.room import DOORS
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.engine.door import DOOR
@@ -25,8 +25,9 @@ class Ways:
         cluster = Cluster.attach(record)
         doors = folder / DOORS
         ports = [int(address.rpartition(":")[2]) for address in facts["addresses"].values()]
-        Relay(doors / BROKERS, ports)
-        self._door = Door(doors / ORDERS, doors / COPIES, cluster.engine, allowed)
+        Carrier(doors / BROKERS, ports)
+        names = [service.name for service in cluster.description.services]
+        self._door = Door(doors / ORDERS, doors / COPIES, cluster.engine, names, allowed)
         inside = {"engine": "door", "folder": str(folder / "state" / f"slot-{facts['slot']}")}
         self.cell = (
             f"os.environ[{DOOR!r}] = {str(doors / ORDERS)!r}\n"

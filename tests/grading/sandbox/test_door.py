@@ -1,5 +1,7 @@
 """The narrow door: what a lab allows is done and kept, the rest is refused. No cluster."""
 
+import json
+
 from grading.sandbox.door import Door
 
 
@@ -22,7 +24,7 @@ class Nodes:
 
 def door(tmp_path, allowed=()):
     nodes = Nodes(tmp_path / "disk")
-    return nodes, Door(tmp_path / "orders", tmp_path / "copies", nodes, allowed)
+    return nodes, Door(tmp_path / "orders", tmp_path / "copies", nodes, ["broker-1"], allowed)
 
 
 def test_what_the_lab_allows_is_done_and_kept_as_evidence(tmp_path):
@@ -37,6 +39,9 @@ def test_everything_else_is_refused(tmp_path):
     for do in ("kill", "down", "tool", "__init__", "slot"):
         (what, *_) = opened.answer(f'{{"do": "{do}", "service": "broker-1"}}'.encode())["error"]
         assert "does not let you" in what
+    for service in ("broker-9", "../..", ""):
+        asked = json.dumps({"do": "state", "service": service}).encode()
+        assert "no node" in opened.answer(asked)["error"][0]
     for nonsense in (b"", b"{", b"[]", b"1", b'{"do": 1}', b"\xff"):
         assert "error" in opened.answer(nonsense)
     assert nodes.asked == opened.done == []
@@ -49,9 +54,19 @@ def test_a_disk_is_copied_in_part_and_never_through_a_link(tmp_path):
     (partition / "0.log").write_text("records")
     (tmp_path / "disk" / "others-0").mkdir()
     (tmp_path / "disk" / "others-0" / "0.log").write_text("not asked for")
+    gone = tmp_path / "disk" / "former-0.1234-delete"
+    gone.mkdir()
+    (gone / "0.log").write_text("of the hand-in before")
     (partition / "link").symlink_to("/etc/passwd")
     _, opened = door(tmp_path)
     asked = b'{"do": "storage", "service": "broker-1", "part": "orders-0"}'
     assert opened.answer(asked) == {"answer": str(tmp_path / "copies" / "broker-1")}
     copied = [p for p in (tmp_path / "copies").rglob("*") if not p.is_dir()]
     assert [path.name for path in copied] == ["0.log"]
+    whole = b'{"do": "storage", "service": "broker-1", "part": ""}'
+    assert "answer" in opened.answer(whole)
+    names = {path.parent.name for path in (tmp_path / "copies").rglob("*.log")}
+    assert names == {"orders-0", "others-0"}
+    for part in ("..", "../..", "--checkpoint=1", "/etc"):
+        asked = json.dumps({"do": "storage", "service": "broker-1", "part": part}).encode()
+        assert "no partition" in opened.answer(asked)["error"][0]

@@ -13,10 +13,13 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.run.attempt import Attempt
 from grading.run.job import Job
+from grading.run.surroundings import Surroundings
 from grading.sandbox import bubblewrap, proof
 from kafkalab import places
 
 pytestmark = pytest.mark.skipif(not bubblewrap.is_there(), reason="no sandbox on this machine")
+
+SANDBOXED = Surroundings(is_sandboxed=True)
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def ran(tiny, solved):
             )
             for cell in as_handed_in(solved)
         ]
-        return Attempt(tiny, is_sandboxed=True).run(Job("anna", "a seed", cells)).evidence
+        return Attempt(tiny, SANDBOXED).run(Job("anna", "a seed", cells)).evidence
 
     return run
 
@@ -164,9 +167,9 @@ def small(tiny):
 
 def test_nothing_outlives_the_grader(tiny):
     """Killed as by the system: it could tidy nothing."""
-    attempt = Attempt(tiny, is_sandboxed=True)
+    attempt = Attempt(tiny, SANDBOXED)
     try:
-        assert json.loads(attempt.process.stdout.readline())["event"] == "ready"
+        assert json.loads(attempt.reports.readline())["event"] == "ready"
         below = psutil.Process(attempt.process.pid).children(recursive=True)
         assert below
         attempt.process.kill()

@@ -26,7 +26,7 @@ AT_ONCE = struct.pack("ii", 1, 0)
 BACKLOG = 128
 
 
-class Relay:
+class Carrier:
     """Carries what passes between a sandbox and the brokers at `ports`. Made before the hand-over.
 
     `path` is where the sandbox hands its sockets over; it takes them once, and is gone then.
