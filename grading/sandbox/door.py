@@ -27,7 +27,8 @@ MOST_LINES = 20_000
 LONGEST_STOP = 60.0
 DELETED = "-delete"
 """The end of the name of a partition that is to go: perhaps that of a hand-in before this one."""
-PARTITION = re.compile(r"[\w.][\w.-]*-\d+")
+PART = re.compile(r"(?!\.\.)[\w.][\w.-]*")
+"""The name of a file or folder, and nothing that a program would take for a path or an option."""
 MOST_COPIED = 400_000_000  # bytes of a copy; the data of a lab is far smaller
 
 
@@ -91,8 +92,8 @@ class Door:
 
     def _copied(self, service: str, part: str) -> str | None:
         """A copy of a node's log folders, or of what `part` names in them, as they are now."""
-        if part and not PARTITION.fullmatch(part):
-            raise CourseError("This is the name of no partition.")
+        if part and not PART.fullmatch(part):
+            raise CourseError("This is no name of a part of a disk.")
         found = self._engine.storage(service, part)
         if found is None:
             return None

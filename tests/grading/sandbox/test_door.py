@@ -69,4 +69,4 @@ def test_a_disk_is_copied_in_part_and_never_through_a_link(tmp_path):
     assert names == {"orders-0", "others-0"}
     for part in ("..", "../..", "--checkpoint=1", "/etc"):
         asked = json.dumps({"do": "storage", "service": "broker-1", "part": part}).encode()
-        assert "no partition" in opened.answer(asked)["error"][0]
+        assert "no name" in opened.answer(asked)["error"][0]
