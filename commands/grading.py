@@ -92,8 +92,8 @@ def grade(
     from grading.run.lanes import Lanes, plan
 
     _choose(engine)
-    around = _surroundings(trust_students, wheels)
     graded = definition.load(lab)
+    around = _surroundings(trust_students, wheels)
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
     rescore(graded, store)
@@ -141,8 +141,8 @@ def verify(
     from grading.prove.verify import verify as prove
 
     _choose(engine)
-    around = _surroundings(trust_students)
     proven = definition.load(lab)
+    around = _surroundings(trust_students)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     pages = proven.place.root / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)

@@ -40,11 +40,6 @@ def require() -> Path:
     return program
 
 
-def is_there() -> bool:
-    """Whether hand-ins can be run in a sandbox here."""
-    return _found()[0] is not None
-
-
 @functools.cache
 def _found() -> tuple[Path | None, str]:
     """The first program that works, or why none does."""

@@ -14,10 +14,11 @@ from grading.judge.outcome import Outcome
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 from grading.run.surroundings import Surroundings
-from grading.sandbox import bubblewrap, proof
+from grading.sandbox import proof
 from kafkalab import places
+from tests import sandboxed
 
-pytestmark = pytest.mark.skipif(not bubblewrap.is_there(), reason="no sandbox on this machine")
+pytestmark = pytest.mark.skipif(bool(sandboxed.why_not()), reason=sandboxed.why_not())
 
 SANDBOXED = Surroundings(is_sandboxed=True)
 
