@@ -17,6 +17,7 @@ from grading.run.surroundings import Surroundings
 from grading.sandbox import proof
 from kafkalab import places
 from tests import sandboxed
+from tests.grading.tiny import forged
 
 pytestmark = pytest.mark.skipif(bool(sandboxed.why_not()), reason=sandboxed.why_not())
 
@@ -41,8 +42,9 @@ def ran(tiny, solved):
     return run
 
 
-PROBE = """
-import json, os, pathlib, socket, subprocess
+STRAY = f"kafka_course_stray_of_a_sandbox_{os.getpid()}"
+CHEATS = """
+import json, os, pathlib, signal, socket, subprocess, sys
 def tried(what):
     try:
         return str(what())[:300]
@@ -50,47 +52,85 @@ def tried(what):
         return type(error).__name__
 def readable(path):
     return tried(lambda: os.listdir(path) if os.path.isdir(path) else open(path).read())
+def reached(family, address):
+    with socket.socket(family) as way:
+        way.settimeout(3)
+        return tried(lambda: way.connect(address))
+left = [sys.executable, "-c", f"import time; {STRAY} = time.sleep(600)"]
 seen = {
-    "host": tried(lambda: socket.create_connection(("127.0.0.1", PORT), timeout=3)),
-    "outside": tried(lambda: socket.create_connection(("192.0.2.1", 80), timeout=3)),
-    "files": {path: readable(path) for path in PATHS},
+    "host": reached(socket.AF_INET, ("127.0.0.1", PORT)),
+    "outside": reached(socket.AF_INET, ("192.0.2.1", 80)),
+    "nameless": reached(socket.AF_UNIX, NAMELESS),
+    "read": {path: readable(path) for path in PATHS},
     "written": {path: tried(lambda: open(path + "/new", "w")) for path in FIXED},
+    "replaced": {path: tried(lambda: open(path, "w")) for path in PATHS[:3]},
     "processes": sorted(map(int, filter(str.isdecimal, os.listdir("/proc")))),
     "environment": dict(os.environ),
     "own": tried(lambda: pathlib.Path("mine").write_text("x")),
+    "left": tried(lambda: subprocess.Popen(left, start_new_session=True, env={}).pid > 0),
+    "parent": tried(lambda: os.kill(os.getppid(), signal.SIGKILL)),
+    "grader": tried(lambda: os.kill(GRADER, signal.SIGKILL)),
 }
 print("SEEN" + json.dumps(seen))
-double = 2 * p.number
 """
 
 
-def test_nothing_of_the_machine_is_seen_but_what_a_lab_needs(ran, tiny, tmp_path, monkeypatch):
+def test_a_cheat_reads_nothing_changes_nothing_and_gains_nothing(ran, tiny, tmp_path, monkeypatch):
+    """All that a cell may try at once: a sandbox for each would cost the suite seconds."""
     monkeypatch.setenv("COURSE_PASSWORD", "secret")
-    (tmp_path / "secret").write_text("the secret of the course")
+    logins = tmp_path / "docker"
+    logins.mkdir()
+    (logins / "config.json").write_text('{"auths": {}}')
+    monkeypatch.setenv("DOCKER_CONFIG", str(logins))
+    records = tmp_path / "grades" / "lab90_tiny" / "attempts" / "another"
+    records.mkdir(parents=True)
+    kept = [tmp_path / "secret", records / "record.json", tmp_path / "class" / "another.ipynb"]
+    kept[2].parent.mkdir()
+    for file in kept:
+        file.write_text("of somebody else")
     hidden = [
-        *(tmp_path / "secret", Path.home() / ".bashrc", "/home", "/etc/shadow", "/var"),
+        *(*kept, logins / "config.json", logins, records, tmp_path),
+        *(Path.home() / ".bashrc", "/home", "/etc/shadow", "/var"),
         *(places.repository() / name for name in ("lessons", "tests", "work", ".git")),
         *(places.repository() / "grading" / "labs" / name for name in ("", "01_first_topics")),
         *(tiny.place.master, tiny.place.teacher / "hidden.py", places.state() / "locks"),
     ]
     fixed = [places.repository() / "kafkalab", tiny.place.student, "/usr", "/etc", "/dev", "/"]
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    nameless = f"\0{STRAY}"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as unnamed,
+    ):
+        unnamed.bind(nameless)
+        unnamed.listen()
         named = {
             "PORT": server.getsockname()[1],
+            "NAMELESS": nameless,
             "PATHS": list(map(str, hidden)),
             "FIXED": list(map(str, fixed)),
+            "GRADER": os.getpid(),
+            "STRAY": STRAY,
         }
-        evidence = ran(t1="".join(f"{n} = {v!r}\n" for n, v in named.items()) + PROBE)
+        evidence = ran(t1="".join(f"{n} = {v!r}\n" for n, v in named.items()) + CHEATS)
     seen = json.loads(evidence.cells[1].output.partition("SEEN")[2])
     assert (seen["host"], seen["outside"]) == ("ConnectionRefusedError", "OSError")
-    contents = {path: words for path, words in seen["files"].items() if words != "[]"}
+    assert seen["nameless"] == "ConnectionRefusedError"
+    contents = {path: words for path, words in seen["read"].items() if words != "[]"}
     assert set(contents.values()) <= {"FileNotFoundError", "NotADirectoryError"}, contents
     assert set(seen["written"].values()) == {"OSError"}, seen["written"]  # a read-only file system
+    assert set(seen["replaced"].values()) == {"FileNotFoundError"}
+    assert {file.read_text() for file in kept} == {"of somebody else"}
     assert len(seen["processes"]) <= 4
     assert os.getpid() not in seen["processes"]
-    assert "COURSE_PASSWORD" not in seen["environment"]
-    assert seen["own"] == "1"
-    assert {check.check: check.outcome for check in evidence.results}["doubled"] is Outcome.PASS
+    assert not {"COURSE_PASSWORD", "DOCKER_CONFIG"} & seen["environment"].keys()
+    assert (seen["own"], seen["left"]) == ("1", "True")
+    assert seen["parent"] == "None", "a signal that the first process of a sandbox does not get"
+    assert seen["grader"] == "ProcessLookupError"
+    strays = [one for one in psutil.process_iter(["cmdline"]) if STRAY in str(one.info["cmdline"])]
+    assert strays == []
+    outcomes = {check.check: check.outcome for check in evidence.results}
+    assert outcomes.pop("doubled") is Outcome.FAIL
+    assert set(outcomes.values()) == {Outcome.PASS}, "the rest is graded as ever"
 
 
 def test_doctor_finds_no_leak_here():
@@ -98,18 +138,7 @@ def test_doctor_finds_no_leak_here():
 
 
 def test_a_line_for_the_grader_reaches_nobody(ran):
-    line = json.dumps({"event": "done", "evidence": {}, "notebook": None})
-    evidence = ran(
-        t1=f"""
-        import glob, os
-        for path in glob.glob("/proc/[0-9]*/fd/*"):
-            try:
-                with open(path, "w") as way:
-                    way.write({line!r} + "\\n")
-            except OSError:
-                pass
-        """
-    )
+    evidence = ran(t1=forged())
     assert evidence.is_complete
     assert evidence.results[0].outcome is Outcome.FAIL
 
