@@ -143,45 +143,50 @@ def test_a_line_for_the_grader_reaches_nobody(ran):
     assert evidence.results[0].outcome is Outcome.FAIL
 
 
-@pytest.mark.parametrize(
-    ("code", "outcome"),
-    [
-        ("import os\nwhile True:\n    os.fork()", Outcome.PROCESS_LIMIT),
-        (
-            "import threading\nstop = threading.Event()\n"
-            "while True:\n    threading.Thread(target=stop.wait).start()",
-            Outcome.PROCESS_LIMIT,
-        ),
-        ("hog = bytearray(3 * 10**9)", Outcome.OUT_OF_MEMORY),
-        (
-            "import os, signal\nfor _ in range(8):\n    if os.fork() == 0:\n"
-            "        hog = bytearray(b'x') * 500_000_000\n        signal.pause()\nsignal.pause()",
-            Outcome.OUT_OF_MEMORY,
-        ),
-        (
-            "with open('large', 'wb') as file:\n    while True:\n        file.write(bytes(10**7))",
-            Outcome.DISK_LIMIT,
-        ),
-        (
-            "import os\nfor n in range(10**6):\n    with open(f'/tmp/{n}', 'wb') as file:\n"
-            "        file.write(bytes(10**7))",
-            Outcome.DISK_LIMIT,
-        ),
-        (
-            "import os\nwith open(os.environ['HOME'] + '/socket/large', 'wb') as file:\n"
-            "    while True:\n        file.write(bytes(10**6))",
-            Outcome.DISK_LIMIT,
-        ),
-        ("while True:\n    print('x' * 10_000)", Outcome.OUTPUT_LIMIT),
-        ("while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-         Outcome.TIMEOUT),
-    ],
-)  # fmt: skip
-def test_what_goes_beyond_a_limit_has_its_own_outcome(ran, small, code, outcome):
+BEYOND = {
+    "forks without end": ("import os\nwhile True:\n    os.fork()", Outcome.PROCESS_LIMIT),
+    "threads without end": (
+        "import threading\nstop = threading.Event()\n"
+        "while True:\n    threading.Thread(target=stop.wait).start()",
+        Outcome.PROCESS_LIMIT,
+    ),
+    "memory of many": (
+        "import os, signal\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        "        hog = bytearray(b'x') * 500_000_000\n        signal.pause()\nsignal.pause()",
+        Outcome.OUT_OF_MEMORY,
+    ),
+    "files beside the sockets": (
+        "import os\nwith open(os.environ['HOME'] + '/socket/large', 'wb') as file:\n"
+        "    while True:\n        file.write(bytes(10**6))",
+        Outcome.DISK_LIMIT,
+    ),
+    "a loop that heeds nothing": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        Outcome.TIMEOUT,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_goes_beyond_a_limit_is_ended_with_an_outcome_of_its_own(ran, small, name):
+    code, outcome = BEYOND[name]
     evidence = ran(t1=code)
     assert evidence.cells[1].state is outcome, evidence.cells[1]
     assert evidence.is_complete
     assert evidence.fault is None
+
+
+def test_what_one_process_may_not_take_is_an_error_in_its_cell_and_the_rest_runs(ran, small):
+    evidence = ran(
+        t1="with open('large', 'wb') as file:\n    while True:\n        file.write(bytes(10**7))",
+        t2="for n in range(10**6):\n    with open(f'/tmp/{n}', 'wb') as file:\n"
+        "        file.write(bytes(10**7))",
+        t3="hog = bytearray(3 * 10**9)\nsaid = p.name",
+    )
+    states = {number: cell.state for number, cell in evidence.cells.items()}
+    full = Outcome.DISK_LIMIT
+    assert states == {1: full, 2: full, 3: Outcome.OUT_OF_MEMORY}, evidence.cells
+    assert evidence.ended is None
 
 
 @pytest.fixture
