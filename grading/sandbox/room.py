@@ -110,9 +110,9 @@ def _cache(cache: Path) -> Iterator[str]:
         if path.name == "matplotlib":
             yield from ("--dir", str(path))
             for file in sorted(path.iterdir()):
-                yield from _shown(file)
+                yield from _shown_if_there(file)
         elif path.name != "logs":
-            yield from _shown(path)
+            yield from _shown_if_there(path)
 
 
 def _own(folder: Path, size: int) -> Iterator[str]:
@@ -126,6 +126,11 @@ def _own(folder: Path, size: int) -> Iterator[str]:
 
 def _shown(path: Path) -> tuple[str, str, str]:
     return ("--ro-bind", str(path), str(path))
+
+
+def _shown_if_there(path: Path) -> tuple[str, str, str]:
+    """For what another process may take away at this moment."""
+    return ("--ro-bind-try", str(path), str(path))
 
 
 def _disk(path: str | Path, size: int) -> tuple[str, str, str, str]:
