@@ -93,7 +93,7 @@ def grade(
 
     _choose(engine)
     graded = definition.load(lab)
-    around = _surroundings(trust_students, wheels)
+    around = _surroundings(graded, trust_students, wheels)
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
     rescore(graded, store)
@@ -142,7 +142,7 @@ def verify(
 
     _choose(engine)
     proven = definition.load(lab)
-    around = _surroundings(trust_students)
+    around = _surroundings(proven, trust_students)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     pages = proven.place.root / "build" / "run"
     console = Console(stderr=json, soft_wrap=True)
@@ -241,13 +241,17 @@ def number(points: float | None) -> str:
     return "?" if points is None else f"{points:g}"
 
 
-def _surroundings(is_trusted: bool, wheels: Path | None = None) -> "Surroundings":
+def _surroundings(lab: Definition, is_trusted: bool, wheels: Path | None = None) -> "Surroundings":
     """Where hand-ins run. Without a sandbox only if the teacher says so."""
     from grading.run.surroundings import Surroundings
     from grading.sandbox import bubblewrap
+    from kafkalab.java import jars
 
     if not is_trusted:
         bubblewrap.require()
+        if lab.profile != definition.NO_CLUSTER:
+            for name in jars.names():
+                jars.jars(name)  # fetched now: from a sandbox there is no network
     if wheels is not None and not any(wheels.glob("*.whl")):
         raise CourseError(
             f"There are no wheels in {wheels}.", "", "Fill it: pip download --dest FOLDER PACKAGE"

@@ -26,6 +26,7 @@ from grading.sandbox import room
 from grading.sandbox.limits import LimitWatch
 from kafkalab.environment import of_docker_engine
 from kafkalab.errors import CourseError
+from kafkalab.java import aot
 from kafkalab.places import cache, state
 
 PASSED_ON = (
@@ -174,6 +175,8 @@ def environment(
     passed_on = {name: os.environ[name] for name in wanted if name in os.environ}
     if not is_sandboxed and os.environ.get("KAFKALAB_ENGINE") == "docker":
         passed_on |= of_docker_engine()
+    if is_sandboxed and not _has_quick_start():
+        passed_on["KAFKALAB_AOT"] = "off"  # nothing can be recorded from in there
     # `!pip` and `!python` are those of the interpreter that grades.
     passed_on["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{passed_on.get('PATH', '')}"
     return passed_on | {
@@ -193,3 +196,11 @@ def environment(
         **packages.variables(folder, wheels),
         MARK: mark,
     }
+
+
+def _has_quick_start() -> bool:
+    """Whether Java has all its archives of prepared classes; not where it has no classes."""
+    try:
+        return all(aot.path_of(name).exists() for name in aot.ARCHIVES)
+    except CourseError:
+        return False
