@@ -69,7 +69,7 @@ def sandbox() -> Diagnosis:
     if leaks:
         return Diagnosis("sandbox", "bad", f"what runs in it {'; '.join(leaks)}", "",
                          bubblewrap.OTHER_WAYS)  # fmt: skip
-    kept = "no network, none of your files, no other process can be reached from it: tried"
+    kept = "hand-ins are graded in it; no network, file or process of yours is in reach: tried"
     return Diagnosis("sandbox", "good", kept)
 
 

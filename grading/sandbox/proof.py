@@ -13,7 +13,7 @@ from pathlib import Path
 from grading.sandbox import bubblewrap
 
 PROGRAM = """
-import json, os, socket, sys
+import ctypes, json, os, socket, sys
 port, file, pid = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 def can(what):
     try:
@@ -21,11 +21,17 @@ def can(what):
         return True
     except OSError:
         return False
+def new_user_namespace():
+    if ctypes.CDLL(None).unshare(0x10000000):
+        raise OSError
 print(json.dumps({
     "reaches servers here": can(lambda: socket.create_connection(("127.0.0.1", port), 3)),
     "has a way to other machines": can(lambda: socket.create_connection(("192.0.2.1", 9), 3)),
     "reads files of yours": can(lambda: open(file).read()),
+    "changes files of yours": can(lambda: open(file, "a")),
     "sees other processes": os.path.exists(f"/proc/{pid}/status"),
+    "reaches other processes": can(lambda: os.kill(pid, 0)),
+    "gets rights in a namespace of its own": can(new_user_namespace),
 }))
 """
 

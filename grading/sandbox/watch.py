@@ -19,6 +19,7 @@ import os
 import select
 import signal
 import sys
+import threading
 from pathlib import Path
 
 EVERY = 0.1
@@ -31,35 +32,54 @@ def watch(pid: int, processes: int, memory: int, shared: Path, room: int) -> str
     """What was too much; nothing where the sandbox ended, or nobody wants to know any more."""
     _go_first()
     sandbox = os.pidfd_open(pid)
-    space = None
+    space, scales = None, Scales(memory)
     while not select.select([sandbox, sys.stdin], [], [], EVERY)[0]:
         space = space or _space_below(pid)
-        if space and (broken := _broken(space, processes, memory, shared, room)):
+        if space and (broken := _broken(space, processes, scales, shared, room)):
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(sandbox, signal.SIGKILL)
             return broken
     return ""
 
 
-def _broken(space: str, processes: int, memory: int, shared: Path, room: int) -> str:
+def _broken(space: str, processes: int, scales: Scales, shared: Path, room: int) -> str:
     count, found, entries = taken(space, processes)
     if count > processes:
         return f"process_limit ran more than {processes} processes and threads at once"
-    if found > memory and _is_too_much(entries, memory):
-        return f"out_of_memory took more than {memory / 1e9:g} GB of memory"
+    if scales.shows_too_much(found, entries):
+        return f"out_of_memory took more than {scales.limit / 1e9:g} GB of memory"
     if size(shared) > room:
         return "disk_limit filled the folder of the kernel's sockets"
     return ""
 
 
-def _is_too_much(entries: list[Path], memory: int) -> bool:
-    """Whether it is as much as it seems: what a fork shares with its parent was counted twice.
+class Scales:
+    """Whether the memory is as much as it seems: what a fork shares with its parent counts once.
 
-    To measure that of many waits for all their forks, so there the machine itself is asked.
+    A process that forks holds a lock meanwhile, for which who measures it waits, and it holds it
+    for seconds where all the others that it made want to run. So that is done beside the watch,
+    which goes on counting. Of many it would take too long: there the machine itself is asked.
     """
-    if len(entries) > FEW:
-        return _available() < LEAST_FREE
-    return shared_out(entries) > memory
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._is_too_much = False
+        self._at_it: threading.Thread | None = None
+
+    def shows_too_much(self, seeming: int, entries: list[Path]) -> bool:
+        """Of these processes. Tells what the last measurement found, and begins another."""
+        if self._is_too_much or seeming <= self.limit:
+            return self._is_too_much
+        if len(entries) > FEW:
+            return _available() < LEAST_FREE
+        if self._at_it is None or not self._at_it.is_alive():
+            self._at_it = threading.Thread(target=self._measure, args=(entries,), daemon=True)
+            self._at_it.start()
+        return False
+
+    def _measure(self, entries: list[Path]) -> None:
+        if shared_out(entries) > self.limit:
+            self._is_too_much = True
 
 
 def taken(space: str, enough: int) -> tuple[int, int, list[Path]]:
@@ -134,4 +154,5 @@ def _go_first() -> None:
 
 if __name__ == "__main__":
     pid, processes, memory, shared, room = sys.argv[1:]
-    print(watch(int(pid), int(processes), int(memory), Path(shared), int(room)))
+    print(watch(int(pid), int(processes), int(memory), Path(shared), int(room)), flush=True)
+    os._exit(0)  # whoever measures may still wait for what was just ended
