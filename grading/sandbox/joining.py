@@ -14,8 +14,19 @@ from kafkalab.gateway.routes import FILE
 def join(door: str, facts: dict[str, Any], routes: list[dict[str, Any]]) -> None:
     """Listen where the brokers of these facts are, hand the sockets out, and leave a record.
 
-    The record is what `Cluster.attach` reads; KAFKALAB_CLUSTER names it from here on.
+    The record is what `Cluster.attach` reads; KAFKALAB_CLUSTER names it from here on. Run again,
+    behind a cell that had a cluster of its own, it only does this last.
     """
+    record = Path(facts["folder"]) / "cluster.json"
+    if not record.exists():
+        _open_ways(door, facts)
+        if routes:
+            (record.parent / FILE).write_text(json.dumps(routes))
+        record.write_text(json.dumps(facts))
+    os.environ["KAFKALAB_CLUSTER"] = str(record)
+
+
+def _open_ways(door: str, facts: dict[str, Any]) -> None:
     ports = [int(address.rpartition(":")[2]) for address in facts["addresses"].values()]
     listening = [_listening(port) for port in ports]
     with socket.socket(socket.AF_UNIX) as line:
@@ -25,13 +36,7 @@ def join(door: str, facts: dict[str, Any], routes: list[dict[str, Any]]) -> None
             raise ConnectionError("the grader did not take the sockets")
     for one in listening:
         one.close()
-    folder = Path(facts["folder"])
-    folder.mkdir(parents=True)
-    if routes:
-        (folder / FILE).write_text(json.dumps(routes))
-    record = folder / "cluster.json"
-    record.write_text(json.dumps(facts))
-    os.environ["KAFKALAB_CLUSTER"] = str(record)
+    Path(facts["folder"]).mkdir(parents=True)
 
 
 def _listening(port: int) -> socket.socket:
