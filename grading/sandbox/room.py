@@ -20,6 +20,7 @@ from kafkalab import places
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 OF_ETC = ("alternatives", "fonts", "ld.so.cache", "localtime", "nsswitch.conf", "services")
+PACKAGES = {"site-packages", "dist-packages"}
 NAMES = {
     "passwd": "student:x:1000:1000::/:/bin/sh\n",
     "group": "student:x:1000:\n",
@@ -87,9 +88,11 @@ def _system(folder: Path) -> Iterator[str]:
 def _python() -> Iterator[str]:
     wanted = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
     wanted += filter(None, [os.environ.get("KAFKALAB_JAVA_HOME")])
+    # Packages elsewhere, and nothing else that a path of modules may name, such as a whole clone.
+    wanted += [entry for entry in sys.path if Path(entry).name in PACKAGES]
     found = [Path(one) for one in wanted] + [Path(one).resolve() for one in wanted]
     for path in dict.fromkeys(found):
-        if not any(path.is_relative_to(name) for name in SYSTEM):
+        if path.is_dir() and not any(path.is_relative_to(name) for name in SYSTEM):
             yield from _shown(path)
 
 
