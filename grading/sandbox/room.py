@@ -56,6 +56,7 @@ def command(
         *bubblewrap.APART,
         *_system(folder),
         *_disk("/tmp", limits.disk),
+        *_without_the_clone(),
         *_python(),
         *_course(place),
         *_cache(places.cache()),
@@ -85,6 +86,16 @@ def _system(folder: Path) -> Iterator[str]:
     yield from (*_disk("/dev/shm", SHARED_MEMORY), "--remount-ro", "/dev")
 
 
+def _without_the_clone() -> Iterator[str]:
+    """Where the clone of the course lies among what is the system's, as in images of containers."""
+    if _is_of_the_system(places.repository()):
+        yield from _disk(places.repository(), SMALL)
+
+
+def _is_of_the_system(path: Path) -> bool:
+    return any(path.is_relative_to(name) for name in SYSTEM)
+
+
 def _python() -> Iterator[str]:
     wanted = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
     wanted += filter(None, [os.environ.get("KAFKALAB_JAVA_HOME")])
@@ -92,7 +103,8 @@ def _python() -> Iterator[str]:
     wanted += [entry for entry in sys.path if Path(entry).name in PACKAGES]
     found = [Path(one) for one in wanted] + [Path(one).resolve() for one in wanted]
     for path in dict.fromkeys(found):
-        if path.is_dir() and not any(path.is_relative_to(name) for name in SYSTEM):
+        is_there = _is_of_the_system(path) and not path.is_relative_to(places.repository())
+        if path.is_dir() and not is_there:
             yield from _shown(path)
 
 

@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from grading.judge.outcome import Outcome
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 from grading.run.surroundings import Surroundings
-from grading.sandbox import proof
+from grading.sandbox import proof, room
 from kafkalab import places
 from tests import sandboxed
 from tests.grading.tiny import forged
@@ -131,6 +133,20 @@ def test_a_cheat_reads_nothing_changes_nothing_and_gains_nothing(ran, tiny, tmp_
     outcomes = {check.check: check.outcome for check in evidence.results}
     assert outcomes.pop("doubled") is Outcome.FAIL
     assert set(outcomes.values()) == {Outcome.PASS}, "the rest is graded as ever"
+
+
+def test_a_clone_among_the_files_of_the_system_shows_no_more(tiny, tmp_path, monkeypatch):
+    root = places.repository()
+    monkeypatch.setattr(room, "SYSTEM", (*room.SYSTEM, str(root.parent)))
+    room.prepare(tmp_path)
+    (tmp_path / "connection.json").touch()
+    inside = [sys.executable, "-c", "import os, sys; print(*os.listdir(sys.argv[1]))", str(root)]
+    command = room.command(tmp_path, tiny.place, tiny.limits, inside)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    seen = set(done.stdout.split())
+    assert {"kafkalab", "grading", "docker-compose.yml"} <= seen
+    assert not {"lessons", "tests", "work", "authoring", "README.md", ".git"} & seen
 
 
 def test_doctor_finds_no_leak_here():
