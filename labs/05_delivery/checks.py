@@ -7,21 +7,40 @@ its topics, and what Kafka keeps of its groups (group_log.py).
 from collections import Counter
 
 from grading.judge.checks import Unseen, check, expect
+from grading.judge.sealed import sealed
 
 from .group_log import came_back, together
 
-PROMISES = {
-    "unasked": "at most once",
-    "led": "neither",
-    "doubled": "at least once",
-    "once": "written once",
-    "early": "at most once",
-    "late": "at least once",
-    "careless": "neither",
-}
-WORDS = sorted({*PROMISES.values()})
-CHOICE = {"payments": "once", "clicks": "unasked", "alarms": "doubled"}
-BECAUSE = {"wait": "session not over", "repetition": "nothing committed"}
+PROMISES = sealed(
+    "lab05 promises",
+    {
+        "unasked": "305d40587f56dcf6",
+        "led": "ca67f9bbdb1b16af",
+        "doubled": "72e8bae7bbfb7195",
+        "once": "c965baaf67c3ff4e",
+        "early": "71027e9f3b7cc16d",
+        "late": "2bd07794b3ec56b4",
+        "careless": "188a0dea90618f09",
+    },
+)
+WORDS = ["at least once", "at most once", "neither", "written once"]
+CHOICE = sealed(
+    "lab05 choice",
+    {
+        "payments": "ac36d85d030abd9a",
+        "clicks": "8c03f9fece1f9db9",
+        "alarms": "69bbadcfef191155",
+    },
+)
+PRODUCERS = ("unasked", "led", "doubled", "once")
+"""The lines of task 8 that a choice may name."""
+BECAUSE = sealed(
+    "lab05 because",
+    {
+        "wait": "c4251f99423c74cd",
+        "repetition": "0a298f5ea4b7f710",
+    },
+)
 TAKEOVER = 5_000  # milliseconds
 VERDICT = {"lost": int, "extra": int}
 NOTHING = {"lost": 0, "extra": 0}
@@ -358,11 +377,8 @@ def promises_are_named(x):
 @check(8, points=2, title="The choice for three cases")
 def choice_fits(x):
     for case, is_right, answer in chosen(x, "choice", CHOICE):
-        line = answer if answer in ("unasked", "led", "doubled", "once") else CHOICE[case]
-        if unseen := not_shown(x, line):
-            yield False, f"{case}: {unseen}"
-            continue
-        yield is_right, f"{case}: {answer!r} does not fit what was asked for"
+        unseen = not_shown(x, answer) if answer in PRODUCERS else ""
+        yield is_right and not unseen, f"{case}: {unseen or f'{answer!r} does not fit'}"
 
 
 def not_shown(x, line):

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from grading.define import definition
-from grading.define.definition import module
-from grading.define.place import find
 from grading.judge import checks
 from grading.judge.checks import Unseen
 from grading.judge.log import Log, Record
@@ -24,7 +22,15 @@ from tests.grading.state import Notebook, parameters, record
 LAB = definition.load("lab05")
 CHECKS = {check.id: check for check in (*LAB.checks, *LAB.hidden_checks())}
 P = parameters("lab05")
-PROMISES = module(find("lab05"), "checks").PROMISES
+PROMISES = {
+    "unasked": "at most once",
+    "led": "neither",
+    "doubled": "at least once",
+    "once": "written once",
+    "early": "at most once",
+    "late": "at least once",
+    "careless": "neither",
+}
 OFFSETS = "__consumer_offsets"
 FIRST, SECOND = "desk-1", "desk-2"
 
