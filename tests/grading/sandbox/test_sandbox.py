@@ -21,7 +21,10 @@ from kafkalab import places
 from tests import sandboxed
 from tests.grading.tiny import forged
 
-pytestmark = pytest.mark.skipif(bool(sandboxed.why_not()), reason=sandboxed.why_not())
+pytestmark = [
+    pytest.mark.skipif(bool(sandboxed.why_not()), reason=sandboxed.why_not()),
+    pytest.mark.slow,
+]
 
 SANDBOXED = Surroundings(is_sandboxed=True)
 
