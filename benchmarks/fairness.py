@@ -1,6 +1,6 @@
 """Whether honest hand-ins get full marks, and cheats get nothing.
 
-./course bench fairness [lab01 …] [--kind honest] [--only WORD] [--jobs 2] [--keep FOLDER]
+./course bench fairness [1 2 …] [--kind honest] [--only WORD] [--jobs 2] [--keep FOLDER]
 
 Each lab's solution is handed in as many other people would write it, and blank labs with code that
 wants points, other people's records, or to stay. All of them are graded by `./course grade`. With
@@ -31,7 +31,6 @@ from grading.define.definition import Definition
 from kafkalab.places import repository
 
 HONEST, CHEATS = "honest", "cheats"
-CHEATED = "lab01"
 BLANK, VICTIM, NEXT = "a blank", "an honest one", "the next one"
 PLANTED = "fairness_cheat.pth"
 
@@ -67,8 +66,9 @@ def main() -> None:
             for name in options.labs if options.kind != CHEATS else []:
                 rows.append(judge_honest(definition.load(name), folder, options))
                 show(rows[-1:])
-            if options.kind != HONEST:
-                rows.append(judge_cheats(definition.load(CHEATED), folder, options))
+            for name in options.labs if options.kind != HONEST else []:
+                rows.append(judge_cheats(definition.load(name), folder, options))
+                show(rows[-1:])
         finally:
             show(rows)
     if any(row.wrong for row in rows):

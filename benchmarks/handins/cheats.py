@@ -1,4 +1,4 @@
-"""Cheats: a blank lab 01 with code that wants points, other people's records, or to stay.
+"""Cheats: a blank lab with code that wants points, other people's records, or to stay.
 
 Their code runs for real, so it goes only for what this benchmark made: its course folder, files of
 its own name beside the code, and the process that runs it with that one's parent.
@@ -26,7 +26,7 @@ STRAY = "fairness_stray_process"
 def cheats(lab: Definition, values: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
     """Name and file of each cheat. values: what their code finds as names in capitals."""
     told = "\n".join(f"{name} = {value!r}" for name, value in values.items())
-    for file in sorted(FOLDER.glob("*.py")):
+    for file in sorted((FOLDER / f"lab{lab.place.number}").glob("*.py")):
         text = file.read_text("utf-8")
         notebook = master.blank(lab)
         _put(notebook, f"{told}\n{text}", in_each_task="# in each task" in text)
