@@ -61,7 +61,7 @@ def home_is_right(x):
     yield from place_is_right(x, "home", home, x.p.topic, x.p.looked_at)
 
 
-@check(3, points=3, title="What the output proves")
+@check(3, points=3, title="What the output proves", needs="home_is_right")
 def evidence_is_weighed(x):
     proven = x.value("proven", set[int])
     yield (
@@ -134,6 +134,11 @@ def steps_have_the_key(x):
 def forms_are_done_once(x):
     first = x.value("first_clerk", list[int])
     second = x.value("second_clerk", list[int])
+    yield expect(
+        (x.p.queue_topic, 0) in x.kafka.group(x.p.group).offsets,
+        f"the group {x.p.group} has committed nothing in {x.p.queue_topic}",
+        must=True,
+    )
     yield equal("forms of the first clerk", first, list(range(1, x.p.first + 1)))
     yield same("forms of both", first + second, range(1, x.p.queue + 1))
 

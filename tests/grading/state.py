@@ -54,8 +54,9 @@ def wrong_answer(lab: str, name: str) -> WrongAnswer:
 
 
 def result(lab: str, check: str, logs=None, values=None) -> Result:
-    """What the check of this name makes of the state."""
+    """What the check of this name makes of the state; logs: a table of them, or `Logs`."""
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
-    x = Visible(Notebook(values or {}), Logs(logs or {}), parameters(lab), "seed")
+    view = logs if isinstance(logs, Logs) else Logs(logs or {})
+    x = Visible(Notebook(values or {}), view, parameters(lab), "seed")
     return checks.run(chosen, x)
