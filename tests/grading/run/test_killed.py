@@ -18,18 +18,18 @@ from kafkalab.wait import wait_until
 from tests import changes
 
 POINTS = range(20)
-PARTS = 5
+PARTS = 10
 """Of the points, one part in turn is tried each time, all of them where there is more time."""
 NOW = [point for point in POINTS if changes.has_its_turn(point, PARTS)]
 # A point is a file that is about to be put in its place, a process about to be started, or a word
 # of progress: before, between and after all that a run writes. Nothing is told at the point.
 GRADE = """
-import atexit, os, signal, sys
+import os, sys
 from pathlib import Path
 from commands import app, grading
 from grading.define import place
 
-course, last = Path(sys.argv[1]), int(sys.argv[2])
+course, last, sent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 place.repository = lambda: course
 points = 0
 
@@ -37,7 +37,7 @@ def point():
     global points
     points += 1
     if points == last:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), sent)
 
 def told(board, progress, tell=grading.Board.tell):
     point()
@@ -45,7 +45,7 @@ def told(board, progress, tell=grading.Board.tell):
 
 grading.Board.tell = told
 sys.addaudithook(lambda event, _: point() if event in {"os.rename", "subprocess.Popen"} else None)
-status = app.main(["grade", *sys.argv[3:], "--jobs", "2", "--json"])
+status = app.main(["grade", *sys.argv[4:], "--jobs", "2", "--json"])
 print(points, file=sys.stderr)
 sys.exit(status)
 """
@@ -63,9 +63,12 @@ class Class:
     marks: list[dict] | None = None
     secret: Path = Path()
 
-    def grade(self, out: Path, last: int = NEVER) -> subprocess.CompletedProcess[str]:
-        """Run the command, up to its point number `last`."""
-        asked = [str(self.course), str(last), "90", str(self.handed_in), "--out", str(out)]
+    def grade(
+        self, out: Path, last: int = NEVER, sent: int = signal.SIGKILL
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command, up to its point number `last`, where it gets this signal."""
+        asked = [str(self.course), str(last), str(int(sent))]
+        asked += ["90", str(self.handed_in), "--out", str(out)]
         return subprocess.run(
             [sys.executable, "-c", GRADE, *asked],
             cwd=repository(),
@@ -158,3 +161,11 @@ def test_it_comes_to_the_same_marks(graded, point, tmp_path):
 @pytest.mark.parametrize("point", [point for point in POINTS if point not in NOW])
 def test_so_it_does_at_every_other_point(graded, point, tmp_path):
     look(graded, point, tmp_path)
+
+
+@pytest.mark.cluster
+def test_an_interrupted_run_ends_with_all_that_it_started(graded, tmp_path):
+    done = graded.grade(tmp_path, graded.points // 2, signal.SIGINT)
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    wait_until(lambda: not graded.alive(), timeout=30, what="its processes to end with it")
