@@ -21,7 +21,7 @@ BREAKS = {
     # the program of lab 03 is made of the cells that begin with their marks, and is Python alone
     "03": {
         "marks_lost", "marks_and_ids_lost", "marks_retyped", "one_statement_a_cell", "split_above",
-        "answer_below_the_stub", "helpers_at_the_top", "helpers_above_each_task", "awaited",
+        "answer_below_the_stub", "helpers_at_the_top", "helpers_above_each_task",
         "with_magics", "timed", "merged_with_checks",
     },
     # a fault meets the cell that begins with the mark

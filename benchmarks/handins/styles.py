@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from benchmarks.handins.solved import Change, parsed, tasks, with_mark
 from grading.handin import code
 
-DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def _rewritten(notebook: NotebookNode, write: Callable[[int, list[ast.stmt]], str]) -> None:
@@ -29,7 +29,7 @@ def _inside(text: str) -> str:
 
 
 def _apart(body: list[ast.stmt]) -> tuple[str, list[ast.stmt], str]:
-    """Definitions, the steps, and the value that the cell ends with."""
+    """Imports and definitions, the steps, and the value that the cell ends with."""
     defined = [statement for statement in body if isinstance(statement, DEFINES)]
     steps = [statement for statement in body if statement not in defined]
     last = steps.pop() if steps and isinstance(steps[-1], ast.Expr) else None
