@@ -1,5 +1,6 @@
 """Runs lessons: every cell in order, in a kernel of its own, without a screen."""
 
+import copy
 import logging
 import os
 import tempfile
@@ -24,6 +25,7 @@ LESSON_SECONDS = 300.0
 # The watcher of a cluster ends it after the kernel that owned it; that takes a moment.
 SECONDS_TO_CLEAN_UP = 15.0
 MARK = "KAFKALAB_RUN"
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def run(
     executed, page = output / f"{name}.ipynb", output / f"{name}.html"
     build = notebooks.solution_notebook if proofs else notebooks.student_notebook
     executed.write_text(notebooks.to_text(build(text, script.path, navigation)), "utf-8")
-    places = [f"{script.path}:{cell.line}" for cell in (script if proofs else script.page()).cells]
+    parts = notebooks.with_answers(script if proofs else script.page())
+    places = [f"{script.path}:{cell.line}" for cell in parts.cells]
     started = time.monotonic()
 
     def seconds_for(cell: nbformat.NotebookNode) -> float:
@@ -148,7 +151,10 @@ def _as_page(notebook: nbformat.NotebookNode) -> str:
     from authoring import untidy
 
     cells = [cell for cell in notebook.cells if not untidy.is_proof(cell) or _has_failed(cell)]
-    shown = nbformat.from_dict({**notebook, "cells": cells})
+    shown = nbformat.from_dict(copy.deepcopy({**notebook, "cells": cells}))
+    for output in (output for cell in shown.cells for output in cell.get("outputs", [])):
+        # a widget lives in a kernel; its words stay
+        output.get("data", {}).pop(WIDGET, None)
     body, _ = HTMLExporter(template_name="lab").from_notebook_node(shown)
     return body
 

@@ -27,20 +27,28 @@ def student_notebook(text: str, path: str, navigation: str = "") -> NotebookNode
     """
     script = checked(text, path).page()
     titles = rules.task_titles(script)
-    return _notebook(
-        script,
-        navigation,
-        lambda cell: (
-            solutions.student_text(cell, titles[cell.task])
-            if cell.task
-            else solutions.solution_text(cell)
-        ),
-    )
+
+    def code(cell: Cell) -> str:
+        if cell.task:
+            return solutions.student_text(cell, titles[cell.task])
+        return solutions.blank_text(cell) if cell.is_exercise else solutions.solution_text(cell)
+
+    return _notebook(with_answers(script), navigation, code)
 
 
 def solution_notebook(text: str, path: str, navigation: str = "") -> NotebookNode:
     """All of the script: the page with its proofs and its solutions, without their marks."""
-    return _notebook(checked(text, path), navigation, solutions.solution_text)
+    return _notebook(with_answers(checked(text, path)), navigation, solutions.solution_text)
+
+
+def with_answers(script: Script) -> Script:
+    """With a folded answer behind each exercise."""
+    cells = []
+    for cell in script.cells:
+        cells.append(cell)
+        if cell.is_exercise:
+            cells.append(Cell("markdown", (), solutions.folded(cell), cell.line))
+    return Script(script.path, cells, script.problems)
 
 
 def checked(

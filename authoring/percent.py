@@ -16,6 +16,7 @@ from grading.define.marks import CHECK, TASK
 MARK = re.compile(r"# %%(?P<rest>.*)$")
 OPTIONS = re.compile(r"(?P<markdown> \[markdown\])?( tags=(?P<tags>\[.*\]))?\s*$")
 PROOF = "proof"
+EXERCISE = "exercise"
 
 
 @dataclass(frozen=True, order=True)
@@ -67,6 +68,11 @@ class Cell:
     def is_proof(self) -> bool:
         """Whether it proves what the page says, and stands in the script alone."""
         return PROOF in self.tags
+
+    @property
+    def is_exercise(self) -> bool:
+        """Whether a reader of a lesson fills in a blank here."""
+        return EXERCISE in self.tags
 
     @property
     def task(self) -> int | None:

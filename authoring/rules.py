@@ -15,7 +15,7 @@ from authoring.percent import PROOF, Cell, Problem, Script
 from grading.define.marks import CHECK, TASK
 
 # `demo` marks a cell of a lab that shows something and that no task needs.
-OTHER_TAGS = ("parameters", "prediction", "demo")
+OTHER_TAGS = ("parameters", "prediction", "exercise", "demo")
 # The form of the id of a requirement; which there are, lessons/outline.md says.
 ROW = re.compile(r"[A-Z][1-9]\d*$")
 TITLE = re.compile(r"# (?P<lab>Lab )?(?P<number>\d\d) (?P<title>\S.*)$")

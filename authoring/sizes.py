@@ -70,7 +70,11 @@ def measure(script: Script) -> Sizes:
 
 def lines(cell: Cell) -> int:
     """Lines of a code cell as a reader gets it, without empty ones."""
-    text = solutions.student_text(cell, "") if cell.task else cell.text
+    text = cell.text
+    if cell.task:
+        text = solutions.student_text(cell, "")
+    elif cell.is_exercise:
+        text = solutions.blank_text(cell)
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 

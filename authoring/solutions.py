@@ -1,11 +1,20 @@
-"""Solution regions of a lab: the master keeps them, the student gets a stub that raises.
+"""Solution regions: the source keeps them, the page has something else in their place.
+
+A student of a lab gets a stub that raises, so that a blank task is never green.
 
     # BEGIN SOLUTION
     # STUB: choose a partition
     return zlib.crc32(key) % partitions
     # END SOLUTION
 
-The line `# STUB:` may be left out; then the title of the task says what is to do.
+The line `# STUB:` may be left out; then the title of the task says what is to do. In an exercise
+of a lesson the stub is the blank itself, as an empty exercise never stops a page; the lines of the
+solution follow the cell, folded:
+
+    # BEGIN SOLUTION
+    # STUB: newest = ...
+    newest = end - 1
+    # END SOLUTION
 """
 
 import ast
@@ -70,17 +79,38 @@ def student_text(cell: Cell, title: str) -> str:
     return "\n".join(lines)
 
 
+def blank_text(cell: Cell) -> str:
+    """The text of an exercise with each region replaced by its blank."""
+    lines = cell.lines
+    for region in reversed(regions(cell)):
+        lines[region.first : region.last + 1] = [f"{region.indent}{region.stub or ''}".rstrip()]
+    return "\n".join(lines)
+
+
+def folded(cell: Cell) -> str:
+    """One answer of an exercise, out of sight until it is asked for."""
+    found = [
+        line[len(region.indent) :]
+        for region in regions(cell)
+        for line in cell.lines[region.first + 1 + bool(region.stub) : region.last]
+    ]
+    code = "\n".join(found)
+    return f"<details><summary>One answer</summary>\n\n```python\n{code}\n```\n\n</details>"
+
+
 def problems(script: Script, cell: Cell, title: str) -> list[Problem]:
     """What is wrong with the regions of one code cell."""
     found = _problems_of_marks(script, cell)
     if found:
         return found
+    if cell.is_exercise:
+        return _problems_of_blank(script, cell)
     if cell.task is None:
         return [
             script.problem(
                 cell.line + region.first,
                 "a solution outside a task cell",
-                'give the cell tags=["task-N"]',
+                'give the cell tags=["task-N"] in a lab, tags=["exercise"] in a lesson',
             )
             for region in regions(cell)
         ]
@@ -167,6 +197,30 @@ def _problems_of_stub(script: Script, cell: Cell, title: str) -> list[Problem]:
                 cell.line,
                 f"the blank task {cell.task} would run green: a try block catches its stub",
                 "put the whole try block into the solution",
+            )
+        ]
+    return []
+
+
+def _problems_of_blank(script: Script, cell: Cell) -> list[Problem]:
+    found = regions(cell)
+    if not found or any("..." not in (region.stub or "") for region in found):
+        return [
+            script.problem(
+                cell.line,
+                "an exercise without a blank",
+                "put the answer between '# BEGIN SOLUTION' and '# END SOLUTION', and '# STUB: "
+                "name = ...' as its first line",
+            )
+        ]
+    try:
+        Cell("code", (), blank_text(cell), 1).tree  # noqa: B018 (compiled for its error)
+    except SyntaxError as error:
+        return [
+            script.problem(
+                cell.line,
+                f"an exercise that is not Python while it is blank: {error.msg}",
+                "write the blank as an assignment: name = ...",
             )
         ]
     return []

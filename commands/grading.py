@@ -7,24 +7,19 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from commands.board import Board, print_class, tell_problems
 from grading.define import definition
-from grading.define.definition import Definition
-from grading.judge.outcome import IN_WORDS, OURS
+from grading.judge.outcome import OURS
 from grading.run.quick_import import without_web_grammar
 from kafkalab import engine as engines
 from kafkalab.errors import CourseError
-
-if TYPE_CHECKING:
-    from grading.keep.record import AttemptRecord
-    from grading.run.lanes import Progress
 
 without_web_grammar()
 
@@ -71,11 +66,16 @@ def grade(
     out: Out = COURSE,
     json: Json = False,
     engine: EngineName = None,
+    roster: Annotated[
+        Path | None, typer.Option(help="A table of your class; is kept as students.csv.")
+    ] = None,
 ) -> None:
     """Grade hand-ins. A run that was cut off goes on where it stopped.
 
-    Exit code 3 if a fault of the grader left a hand-in without points.
+    With students.csv in the course folder, also tells who is missing and whose hand-in matches
+    nobody. Exit code 3 if a fault of the grader left a hand-in without points.
     """
+    from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
     from grading.handin.intake import collect
     from grading.keep import report
@@ -85,6 +85,9 @@ def grade(
 
     _choose(engine)
     graded = definition.load(lab)
+    if roster is not None:
+        keep_roster(roster, out)
+    ClassBook.read(out)  # what is wrong in it is told before anything runs
     intake = collect(path, graded.name)
     store = Store(out, graded.name)
     rescore(graded, store)
@@ -105,8 +108,9 @@ def grade(
     if json:
         json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)
     else:
-        _print_class(console, graded, records)
-        console.print(f"The class table is {page}", highlight=False)
+        print_class(console, graded, records)
+    tell_problems(console, ClassBook.read(out), graded.name)
+    console.print(f"The class table is {page}", highlight=False)
     if any(record.outcome in OURS for record in records):
         raise typer.Exit(FAULTS)
 
@@ -115,6 +119,12 @@ def verify(
     lab: LabName,
     repeat: Annotated[int, typer.Option(min=1, help="Prove it so often; counts flakes.")] = 1,
     whole: Annotated[bool, typer.Option("--whole", help="Run wrong answers to the end.")] = False,
+    only: Annotated[
+        Literal["right", "wrong"] | None, typer.Option(help="Right or wrong answers alone.")
+    ] = None,
+    again: Annotated[
+        Path | None, typer.Option(help="Run nothing: ask the checks about what this run saw.")
+    ] = None,
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
@@ -123,11 +133,13 @@ def verify(
 
     The reference reaches all points, and what the lab shows on the way is true; the blank notebook
     reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
-    that it says may fail as well; every check is failed by some wrong answer. The page of the
-    reference is then in build/run.
+    that it says may fail as well; every check is failed by some wrong answer; and no check breaks,
+    whatever a name or a record holds. The page of the reference is then in build/run.
 
-    A run of wrong answers ends after the last check that they name; with --whole it does not.
+    A run of wrong answers ends after the last check that they name; with --whole it does not. What
+    was seen where it went otherwise is kept; --again asks changed checks about it, in seconds.
     """
+    from grading.prove.verify import asked_again
     from grading.prove.verify import verify as prove
 
     _choose(engine)
@@ -137,7 +149,10 @@ def verify(
     console = Console(stderr=json, soft_wrap=True)
     board = Board(console, None)
     with board.live:
-        proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole)
+        if again is not None:
+            proof = asked_again(proven, again)
+        else:
+            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "")
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -158,6 +173,7 @@ def verify(
 
 def report(lab: LabName, out: Out = COURSE) -> None:
     """Write the pages of students and the class table from the records."""
+    from grading.book.classbook import ClassBook
     from grading.keep import report as pages
     from grading.keep.record import Store
 
@@ -165,7 +181,9 @@ def report(lab: LabName, out: Out = COURSE) -> None:
     expect_records(out, graded.name, lab)
     store = Store(out, graded.name)
     console = Console(soft_wrap=True)
-    console.print(str(pages.write(graded, store)), highlight=False)
+    page = pages.write(graded, store)
+    tell_problems(console, ClassBook.read(out), graded.name)
+    console.print(str(page), highlight=False)
 
 
 def expect_records(course: Path, name: str, lab: str) -> None:
@@ -176,58 +194,6 @@ def expect_records(course: Path, name: str, lab: str) -> None:
         raise CourseError(
             f"Nothing of {name} is graded in {course}.", "", f"Run ./course grade {lab} PATH"
         )
-
-
-class Board:
-    """A line for each lane while hand-ins run, a line for each hand-in that is done."""
-
-    def __init__(self, console: Console, total: int | None) -> None:
-        self.console = console
-        self.total = total
-        self.done = 0
-        self.lanes: dict[int, str] = {}
-        self.live = Live(console=console, refresh_per_second=4, transient=True)
-
-    def tell(self, progress: "Progress") -> None:
-        """Called from the threads of the lanes."""
-        if progress.record is not None:
-            self.done += 1
-            of = "" if self.total is None else f" of {self.total}"
-            self.console.print(f"{self.done}{of} {_line(progress.record)}", highlight=False)
-        event = progress.event
-        words = {"start": "begins", "checks": "checked", "end": ""}.get(event["event"])
-        if event["event"] == "cell":
-            words = f"task {event['task']}" if event["task"] else "set-up"
-        self.lanes[progress.lane] = f"{escape(progress.student)}: {words}" if words else "free"
-        lines = [f"lane {number}  {text}" for number, text in sorted(self.lanes.items())]
-        self.live.update("\n".join(lines))
-
-
-def _line(record: "AttemptRecord") -> str:
-    from grading.run.lanes import overhead
-
-    assert record.outcome is not None, "the attempt is over"
-    colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
-    points = f"{number(record.reached)} of {number(record.full)}"
-    beyond = overhead(record)
-    took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
-    return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
-
-
-def _print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
-    table = Table("student", "outcome", "points", title=lab.title)
-    for record in records:
-        points = f"{number(record.reached)} of {number(record.full)}"
-        words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
-        table.add_row(escape(record.student), escape(words), points)
-    console.print(table)
-    outcomes = [record.outcome for record in records]
-    counted = ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
-    console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
-
-
-def number(points: float | None) -> str:
-    return "?" if points is None else f"{points:g}"
 
 
 def _choose(name: str | None) -> None:

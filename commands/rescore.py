@@ -3,7 +3,8 @@
 from rich.console import Console
 from rich.markup import escape
 
-from commands.grading import COURSE, LabName, Out, expect_records, number
+from commands.board import number
+from commands.grading import COURSE, LabName, Out, expect_records
 from grading.define import definition
 
 

@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 
 from commands.told import moves
+from kafkalab.notebook import kept
 from kafkalab.places import repository
 from kafkalab.setup import copies
 
@@ -13,8 +14,13 @@ from kafkalab.setup import copies
 def reset(
     name: Annotated[str, typer.Argument(help="A lesson or a lab: 03, lab03, or its whole name.")],
 ) -> None:
-    """Give a lesson or a lab a fresh page. What you had is kept in work/older."""
-    done = copies.reset(repository(), repository() / "work", name)
+    """Give a lesson or a lab a fresh page. What you had is kept in work/older.
+
+    Its predictions are asked again.
+    """
+    work = repository() / "work"
+    done = copies.reset(repository(), work, name)
+    kept.forget(work, done.page.stem)
     console = Console(highlight=False, soft_wrap=True, markup=False)
     for sentence in moves(done.carried):
         console.print(sentence)

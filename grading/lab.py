@@ -8,13 +8,11 @@ lab.score()
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +25,7 @@ from grading.define.marks import TASK_LINE
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.outcome import OURS, Outcome
+from grading.judge.plain import as_json
 from grading.judge.view import ClusterView
 from grading.judge.visible import CellState, Visible
 from grading.practice.own_cells import OwnCells
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 SEED = "KAFKALAB_LAB_SEED"
 """Set by the grader in its own first cell: the seed of the student whose notebook runs."""
-
-MOST = 1_000_000  # entries of a collection that a check may see; one of its own may have no end
 
 
 class Lab:
@@ -178,30 +175,6 @@ class OwnNotebook:
             return json.loads(as_json(expression, names))
         except Exception as error:  # whatever the learner's object raises is an answer
             raise no_value(expression, type(error).__name__, str(error)) from None
-
-
-def as_json(expression: str, names: Mapping[str, Any]) -> str:
-    """What a check asks of a notebook, evaluated among its names; also runs in the kernel.
-
-    Where the expression says `list` or `len` it means Python's, whatever the notebook calls so.
-    """
-    return json.dumps(eval(expression, {**names, **vars(builtins)}), default=to_plain)
-
-
-def as_digits(expression: str, names: Mapping[str, Any], largest: int) -> str:
-    """The same as hexadecimal digits, cut after so many bytes, for the way out of the kernel."""
-    return as_json(expression, names).encode()[:largest].hex()
-
-
-def to_plain(thing: Any) -> Any:
-    """What JSON does not know: numbers and arrays of numpy, sets. Also runs in the kernel."""
-    if hasattr(thing, "tolist"):
-        return thing.tolist()
-    if isinstance(thing, Mapping):
-        return dict(thing)
-    if isinstance(thing, Collection) and not isinstance(thing, bytes | bytearray | memoryview):
-        return list(islice(thing, MOST))
-    raise TypeError(f"a {type(thing).__name__} is no number, text, list or table")
 
 
 def no_value(expression: str, error: str, message: str) -> Unseen:

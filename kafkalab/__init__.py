@@ -4,6 +4,7 @@
     Ledger         what was sent, acknowledged, stored and read, and the verdict on it
     Watch          what one broker says of a topic while something happens to another
     Prediction     your number, before the measurement
+    Choice         your answer of a few, before the evidence
     wait_until     wait for a condition, with a deadline
     spark_session  the Spark of this notebook
     read_topic     a topic as a DataFrame
@@ -29,6 +30,7 @@ from kafkalab.clients import arriving
 
 # Each name is fetched when it is first asked for: importing the package costs nothing.
 _WHERE = {
+    "Choice": "kafkalab.notebook.choice",
     "Cluster": "kafkalab.cluster.cluster",
     "CourseError": "kafkalab.errors",
     "Ledger": "kafkalab.evidence.ledger",

@@ -107,7 +107,7 @@ assert (record.partition, record.offset) == (receipt.partition, receipt.offset)
 # records with that key does the topic hold then?
 
 # %% tags=["prediction"]
-my_records = Prediction(None, "records")  # your number in the place of None
+my_records = Prediction("records")
 my_records
 
 # %%
@@ -148,7 +148,7 @@ assert (nameless.key, nameless.headers) == (None, [])
 # keep your record. How many brokers does the client know after that?
 
 # %% tags=["prediction"]
-my_brokers = Prediction(None, "brokers")  # your number in the place of None
+my_brokers = Prediction("brokers")
 my_brokers
 
 # %%
@@ -191,7 +191,7 @@ assert keeper != asked
 # second?
 
 # %% tags=["prediction"]
-my_factor = Prediction(None, "times")  # your number in the place of None
+my_factor = Prediction("times")
 my_factor
 
 # %%

@@ -59,7 +59,7 @@ producer.send(trips, value=b"trip 00").get(timeout=10)
 # before, and then ten more together. How many batches are in the log then?
 
 # %% tags=["prediction"]
-my_batches = Prediction(None, "batches")  # your number in the place of None
+my_batches = Prediction("batches")
 my_batches
 
 # %%
@@ -115,7 +115,7 @@ assert sum(batch.bytes for batch in batches) == segment.files["log"]  # not a by
 # How many pairs does the index hold?
 
 # %% tags=["prediction"]
-my_pairs = Prediction(None, "pairs")  # your number in the place of None
+my_pairs = Prediction("pairs")
 my_pairs
 
 # %%
@@ -203,7 +203,7 @@ assert {limits[name].value for name in ("retention.ms", "retention.bytes")} == {
 # delete?
 
 # %% tags=["prediction"]
-my_deleted = Prediction(None, "records")  # your number in the place of None
+my_deleted = Prediction("records")
 my_deleted
 
 # %% tags=["A42"]
@@ -280,7 +280,7 @@ charts.show(ax, f"The segment files while 900 records came and went. {ax.get_tit
 # orders are there for group b after that?
 
 # %% tags=["prediction"]
-my_orders = Prediction(None, "records")  # your number in the place of None
+my_orders = Prediction("records")
 my_orders
 
 # %%
@@ -433,7 +433,7 @@ claims
 # How many does it get?
 
 # %% tags=["prediction"]
-my_parcels = Prediction(None, "records")  # your number in the place of None
+my_parcels = Prediction("records")
 my_parcels
 
 

@@ -121,7 +121,7 @@ assert log == {(key, partition_of(key, 6)) for key in riders + odd}
 # wrong one of six partitions?
 
 # %% tags=["prediction"]
-my_unmasked = Prediction(None, "riders")  # your number in the place of None
+my_unmasked = Prediction("riders")
 my_unmasked
 
 # %%
@@ -238,7 +238,7 @@ assert overruled.partition == elsewhere != home
 # consumer reads them all. How often is a number smaller than the one before it?
 
 # %% tags=["prediction"]
-my_steps_back = Prediction(None, "steps back")  # your number in the place of None
+my_steps_back = Prediction("steps back")
 my_steps_back
 
 # %%
@@ -306,7 +306,7 @@ assert repaired == (0, 0)
 # the riders does the next ride go to another partition than the first?
 
 # %% tags=["prediction"]
-my_movers = Prediction(None, "riders")  # your number in the place of None
+my_movers = Prediction("riders")
 my_movers
 
 # %%
@@ -354,7 +354,7 @@ charts.show(ax, f"{ax.get_title('left')}. First rides lie in six, the next in ei
 # 60 get?
 
 # %% tags=["prediction"]
-my_share = Prediction(None, "percent")  # your number in the place of None
+my_share = Prediction("percent")
 my_share
 
 # %%

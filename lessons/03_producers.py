@@ -118,7 +118,7 @@ assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[1]) == (5, True)
 # many milliseconds pass from its `send` to its acknowledgement, for half of the records?
 
 # %% tags=["prediction"]
-my_wait = Prediction(None, "milliseconds")  # your number in the place of None
+my_wait = Prediction("milliseconds")
 my_wait
 
 # %%
@@ -292,7 +292,7 @@ charts.show(ax, f"{title}. Full ones leave at once; the others half a second lat
 # a linger of 200 ms and room for all of them: how long will half of the records wait?
 
 # %% tags=["prediction"]
-my_linger = Prediction(None, "milliseconds")  # your number in the place of None
+my_linger = Prediction("milliseconds")
 my_linger
 
 # %%

@@ -113,7 +113,7 @@ def a_round():
 # table above, and write your numbers down before you go on.
 
 # %% tags=["prediction"]
-my_moves = Prediction(None, "partitions")  # your number in the place of None
+my_moves = Prediction("partitions")
 my_leaders = {}  # partition: its new leader, for those that will have one
 my_moves
 
@@ -323,7 +323,7 @@ assert "reader" in askers
 # frozen and counts as in sync?
 
 # %% tags=["prediction"]
-my_marks = Prediction(None, "records")  # your number in the place of None
+my_marks = Prediction("records")
 my_marks
 
 # %%
@@ -496,7 +496,7 @@ assert (cluster.copies(topic, 1).equal, b"alone" in there) == (True, False)  # t
 # leader?
 
 # %% tags=["prediction"]
-my_seconds = Prediction(None, "seconds")  # your number in the place of None
+my_seconds = Prediction("seconds")
 my_seconds
 
 # %%

@@ -129,7 +129,7 @@ assert [receipt.offset for receipt in receipts] == [0, 1, 2, 0, 4, 5]  # the fou
 # gets its records with `acks=0`. How many of them are lost?
 
 # %% tags=["prediction"]
-my_lost = Prediction(None, "records")  # your number in the place of None
+my_lost = Prediction("records")
 my_lost
 
 # %% [markdown]
@@ -224,7 +224,7 @@ assert not verdict.duplicated
 # acknowledged with `acks=1` are there?
 
 # %% tags=["prediction"]
-my_left = Prediction(None, "records")  # your number in the place of None
+my_left = Prediction("records")
 my_left
 
 # %% [markdown]
@@ -359,7 +359,7 @@ def ask_all(in_sync):
 # them does it accept?
 
 # %% tags=["prediction"]
-my_accepted = Prediction(None, "records")  # your number in the place of None
+my_accepted = Prediction("records")
 my_accepted
 
 # %% tags=["B102", "B103", "C60", "C64"]
@@ -515,7 +515,7 @@ assert best == 2
 # **unclean election**. How many of the `records` are left there when broker 0 is back as well?
 
 # %% tags=["prediction"]
-my_kept = Prediction(None, "records")  # your number in the place of None
+my_kept = Prediction("records")
 my_kept
 
 # %%
@@ -606,7 +606,7 @@ assert again.offset == half  # consumers have read another record of this offset
 # does a record take with `acks=all`?
 
 # %% tags=["prediction"]
-my_times = Prediction(None, "times as long")  # your number in the place of None
+my_times = Prediction("times as long")
 my_times
 
 # %% tags=["B86", "R21"]

@@ -88,7 +88,7 @@ def burst(topic, frozen, **settings):
 # get from them?
 
 # %% tags=["prediction"]
-my_records = Prediction(None, "records")  # your number in the place of None
+my_records = Prediction("records")
 my_records
 
 # %%
@@ -356,7 +356,7 @@ def look(then=None):
 # *that* moment, before the third transfer ends: how many records has the reader of committed ones?
 
 # %% tags=["prediction"]
-my_visible = Prediction(None, "records")  # your number in the place of None
+my_visible = Prediction("records")
 my_visible
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -43,6 +43,7 @@ class Breaker:
         self._kafka = kafka
         self._owner = owner
         self._frozen: list[psutil.Process] = []
+        self._broken: set[int] = set()
 
     @property
     def cluster(self) -> Cluster:
@@ -118,6 +119,11 @@ class Breaker:
         """Keep what happened, for the evidence."""
         self.steps.append((round(time.monotonic() - self.began, 2), words))
 
+    def down(self) -> list[int]:
+        """Brokers that do not run, and that this fault has not taken down."""
+        found = [] if self._kafka is None else self._kafka.down()
+        return [broker for broker in found if broker not in self._broken]
+
     def kill(self, *brokers: int) -> None:
         self._each("killed", brokers, self.cluster.kill)
 
@@ -153,18 +159,14 @@ class Breaker:
 
     def kill_process(self, word: str) -> None:
         """SIGKILL for a process of the student's; no chance to say good-bye."""
-        process = self.process(word)
-        if process is None:
-            raise NotReached(f"a process with {word!r} among its arguments")
-        process.kill()
+        with self._found(word) as process:
+            process.kill()
         self.note(f"process {word} killed")
 
     def freeze_process(self, word: str) -> None:
         """Let a process of the student's stand still; it goes on when the cell is over, at last."""
-        process = self.process(word)
-        if process is None:
-            raise NotReached(f"a process with {word!r} among its arguments")
-        process.suspend()
+        with self._found(word) as process:
+            process.suspend()
         self._frozen.append(process)
         self.note(f"process {word} frozen")
 
@@ -180,7 +182,21 @@ class Breaker:
         if self._cluster is not None:
             self._cluster.mend()
 
+    @contextmanager
+    def _found(self, word: str) -> Iterator[psutil.Process]:
+        """The process of this word; one that is not there, or just ends, was not reached."""
+        unreached = NotReached(f"a process with {word!r} among its arguments")
+        process = self.process(word)
+        if process is None:
+            raise unreached
+        try:
+            yield process
+        except psutil.NoSuchProcess:
+            raise unreached from None
+
     def _each(self, done: str, brokers: tuple[int, ...], do: Callable[[int], None]) -> None:
         for broker in brokers:
             do(broker)
+            # One that comes back is not noted: it may well be long about it.
+            self._broken.add(broker)
             self.note(f"broker {broker} {done}")

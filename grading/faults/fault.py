@@ -15,7 +15,8 @@ waits for what the cell makes the cluster show, never for a time. If the cell is
 fault was not reached: every check of the task then fails and says what the fault waited for. So a
 fault must be such that no cell can outrun it: set it up before the `yield`, or slow the network
 down with `f.gateway.delay`. After the cell everything is mended: nodes run again, the network is
-whole. An error of the fault itself is ours: the checks of the task give no number.
+whole. An error of the fault itself is ours: the checks of the task give no number. But where a
+broker is down that the fault has not taken down, a cell has done it, and that is told.
 
 Brokers, counts and kinds come from `f.p`, so they differ from student to student. The same file is
 used in the learner's notebook and in grading (grading/faults/injection.py).
@@ -57,6 +58,8 @@ class Injected:
     """What the fault waited for in vain; empty where it was reached."""
     error: str = ""
     """A fault of ours: the traceback."""
+    down: tuple[int, ...] = ()
+    """Brokers that did not run when the error came, though no fault had taken them down."""
 
     @property
     def is_reached(self) -> bool:
@@ -80,6 +83,7 @@ class Injection:
         self.breaker = breaker
         self._missed = ""
         self._error = ""
+        self._down: tuple[int, ...] = ()
         self._script = fault.function(breaker)
         self._thread: threading.Thread | None = None
 
@@ -100,7 +104,8 @@ class Injection:
                 self._error = f"the fault was not done {LAST_STEPS:g} s after the cell"
         self._guarded(self.breaker.mend)
         steps = tuple(self.breaker.steps)
-        return Injected(self.fault.id, self.fault.task, steps, self._missed, self._error)
+        found = self.fault.id, self.fault.task, steps
+        return Injected(*found, self._missed, self._error, self._down)
 
     def _rest(self) -> None:
         with suppress(StopIteration):
@@ -114,3 +119,4 @@ class Injection:
             self._missed = str(why)
         except Exception:  # whatever it is, it is no answer of the student's
             self._error = traceback.format_exc()
+            self._down = tuple(self.breaker.down())

@@ -42,15 +42,26 @@ def injection_of(fault: Fault, cluster: str | Path | None, p: Parameters, owner:
     return Injection(fault, Breaker(attached, view, p, owner))
 
 
-def without_its_fault(check: Check, injected: Mapping[int, Injected]) -> Result | None:
-    """The result of a check whose task was not tried by its fault; None where it was."""
+def without_its_fault(
+    check: Check, injected: Mapping[int, Injected], may_blame: bool = True
+) -> Result | None:
+    """The result of a check whose task was not tried by its fault; None where it was.
+
+    `may_blame`: whether a broker that is down is taken for the work of a cell.
+    """
     fault = injected.get(check.task)
     if fault is None or fault.is_reached:
         return None
-    if fault.error:
+    if fault.error and not (fault.down and may_blame):
         return Result(check.id, Outcome.INFRA, detail=fault.error)
     words = f"the fault was never reached: it waited for {fault.missed}"
-    return Result(check.id, Outcome.FAIL, (Finding(False, words, must=True),))
+    if fault.error:
+        some = ", ".join(map(str, fault.down))
+        words = (
+            f"the fault of this task could not act: broker {some} did not run, as a cell has "
+            "stopped, killed or frozen it. `lab.cluster.mend()` brings it back"
+        )
+    return Result(check.id, Outcome.FAIL, (Finding(False, words, must=True),), fault.error)
 
 
 class Breaking:
@@ -63,6 +74,7 @@ class Breaking:
         p: Parameters,
         unanswered: frozenset[int],
         kernel: StudentKernel,
+        may_blame: bool,
     ) -> None:
         self.injected: dict[int, Injected] = {}
         self.spent = 0.0
@@ -72,10 +84,11 @@ class Breaking:
         self._p = p
         self._unanswered = unanswered
         self._kernel = kernel
+        self._may_blame = may_blame
 
     def without_its_fault(self, check: Check) -> Result | None:
         """See the function of the same name."""
-        return without_its_fault(check, self.injected)
+        return without_its_fault(check, self.injected, self._may_blame)
 
     @contextlib.contextmanager
     def beside(self, task: int | None) -> Iterator[None]:

@@ -36,7 +36,8 @@ MOST_NAMED = 5
 class Submission:
     """What one person handed in. `student` is a name to show, which no other one of the upload has.
 
-    number: the platform's, or a login; "" where the name is all there is. plain: the name without
+    number: the platform's, or a login; "" where the name is all there is. platform: which one; its
+    numbers mean nothing to another. plain: the name without
     a number that tells two apart. handed_in: the platform's time, "" where it tells none. person:
     whom the records know already, where that is not the number.
     """
@@ -51,6 +52,7 @@ class Submission:
     login: str = ""
     handed_in: str = ""
     person: str = ""
+    platform: str = ""
 
     @property
     def id(self) -> str:
@@ -86,6 +88,7 @@ class Gathered:
     """What is no notebook."""
     notes: list[str] = field(default_factory=list)
     when: datetime.datetime | None = None
+    platform: str = ""
 
 
 def collect(path: Path, lab: str) -> Intake:
@@ -118,7 +121,7 @@ def _gather(path: Path, ignored: list[str]) -> list[Gathered]:
             # a stray file is nobody's hand-in
             ignored.append(f"{file.place}: {_why_not(file.place.name) or 'no notebook'}")
             continue
-        person = found.setdefault(said.who.id, Gathered(said.who))
+        person = found.setdefault(said.who.id, Gathered(said.who, platform=said.platform))
         if said.is_late and "Canvas marks it as late" not in person.notes:
             person.notes.append("Canvas marks it as late")
         _take(file, said, person, ignored)
@@ -232,7 +235,7 @@ def _submission(person: Gathered, lab: str) -> Submission:
     id = who.id if who.number or who.login else ""
     refused = Submission(
         who.name, None, notes=tuple(person.notes), number=id, plain=who.name, login=who.login,
-        handed_in=as_text(person.when),
+        handed_in=as_text(person.when), platform=person.platform,
     )  # fmt: skip
     readable: list[tuple[Candidate, NotebookFile]] = []
     refusals: list[str] = []

@@ -39,7 +39,12 @@ anything: `record.number()`, `record.header(name)` and `record.json()` cope with
 writes to the cluster and never sleeps.
 
 Points are for what was done. So a check of a typed-in answer compares it with what the cluster
-holds, and a choice counts only beside a value that the student's own run has measured.
+holds, and a choice counts only beside a value that the student's own run has measured. A finding
+that is met earns its share, also with `must=True`; what alone proves nothing is no finding, and
+where it is lacking the check ends with `raise Unseen("what was seen")`.
+
+`./course verify` asks each check again with odd values in the place of what the reference left
+(grading/prove/hostile.py): it must say a sentence to all of them, and break at none.
 
 Public checks stand in `checks.py`, which learners run too; hidden ones in `hidden.py`, which the
 notebook never imports. The name of the function is the id of the check.
@@ -184,6 +189,7 @@ def run_in_order(check: Check, x: Visible, earlier: Mapping[str, Result]) -> Res
     needed = earlier.get(check.needs) if check.needs else None
     if needed is not None and needed.outcome not in {Outcome.PASS, Outcome.PART}:
         return Result(check.id, Outcome.NEEDS, detail=needed.check)
+    x.begin(check.id)
     return run(check, x)
 
 

@@ -104,6 +104,10 @@ class ClusterView:
         self._wait_for(topic, self.topics, "topic")
         return self._cluster.batches(topic, partition, broker)
 
+    def logs(self, broker: int) -> list[str]:
+        """The lines that a broker has logged, the last ones where there are many."""
+        return self._cluster.logs(broker, lines=20_000).splitlines()
+
     def read(
         self,
         topic: str,

@@ -54,11 +54,16 @@ class Visible:
     ) -> None:
         self.p = p
         self.rng = random.Random(f"checks {seed}")
+        self._seed = seed
         self._notebook = notebook
         self._cluster = cluster
         self.may_blame = True
         """Whether a broker that is down is taken for the work of a cell."""
         self.patience = 1.0
+
+    def begin(self, check: str) -> None:
+        """The next questions are those of this check: what it draws hangs on no other one."""
+        self.rng.seed(f"checks {self._seed} {check}")
 
     @property
     def patience(self) -> float:

@@ -81,9 +81,13 @@ class Closure:
     outside: set[str] = field(default_factory=set)
     """First names of imports from elsewhere."""
     _offered: dict[str, dict[str, str]] = field(default_factory=dict)
+    _added: set[str] = field(default_factory=set)
 
     def add(self, name: str) -> None:
         """A module with all that it imports; also `package.name` where that is no module."""
+        if name in self._added:
+            return
+        self._added.add(name)
         if not OURS.fullmatch(name):
             self.outside.add(name.partition(".")[0])
             return
@@ -94,8 +98,10 @@ class Closure:
             module = ".".join(parts[:end])
             file = self._file(module)
             if file is None:
-                later = self._offered.get(".".join(parts[: end - 1]), {}).get(parts[end - 1])
-                if later is not None:
+                package = ".".join(parts[: end - 1])
+                if package not in self._offered:
+                    self._added.discard(name)  # still being read, by an import in a circle
+                elif later := self._offered[package].get(parts[end - 1]):
                     self.add(later)
                 return
             if file not in self.files:

@@ -38,6 +38,8 @@ class Evidence:
     """Whether the attempt came to its end; what is missing counts as not reached."""
     snapshots: dict[str, Any] = field(default_factory=dict)
     """What the checks looked at after each task, in short."""
+    transcript: str = ""
+    """What each check asked and was told, where a proof wants it: see grading/judge/witness.py."""
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds; `load` is what the machine had to do, per processor."""
 
@@ -79,7 +81,8 @@ def result_from_json(table: dict[str, Any]) -> Result:
 
 
 def fault_from_json(table: dict[str, Any]) -> Injected:
-    return Injected(**table | {"steps": tuple((at, words) for at, words in table["steps"])})
+    steps = tuple((at, words) for at, words in table["steps"])
+    return Injected(**table | {"steps": steps, "down": tuple(table.get("down", ()))})
 
 
 def headline(evidence: Evidence, reached: float | None, full: float) -> Outcome:

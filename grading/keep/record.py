@@ -66,6 +66,8 @@ class AttemptRecord:
     login: str = ""
     handed_in: str = ""
     """The platform's time; "" where it told none."""
+    platform: str = ""
+    """Whose number it is."""
 
     @property
     def id(self) -> str:
@@ -208,6 +210,7 @@ def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:
         plain=submission.plain or submission.student,
         login=submission.login,
         handed_in=submission.handed_in,
+        platform=submission.platform,
         lab=lab.name,
         lab_digest=lab.digest,
         grader=key.grader,

@@ -5,22 +5,34 @@ Everything from a hand-in is escaped by the template engine, the pages load noth
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+from grading.book.classbook import ClassBook
+from grading.book.marks import EXCUSED, Absent, CheckMark, Mark, counted
 from grading.define.definition import Definition
 from grading.keep.record import AttemptRecord, Store, slug
-from grading.keep.report_class import class_csv, class_page
+from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
 from grading.keep.report_student import student_page
 from kafkalab.files import write_whole
 
 
 def write(lab: Definition, store: Store) -> Path:
     """All pages of a lab; returns the class table."""
-    records = store.class_records()
-    for record in records:
-        write_student(lab, store, record)
-    write_whole(store.folder / "class.html", class_page(lab, records))
-    write_whole(store.folder / "class.csv", "\ufeff" + class_csv(lab, records))
+    found = ClassBook.read(store.course).lab(lab.name)
+    for mark in found.marks:
+        write_student(_without_excused(lab, mark), store, counted(mark))
+    records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
+    marks = {mark.id: _shown(mark) for mark in found.marks}
+    missing = [_absent(one) for one in found.missing]
+
+    def mark_of(record: AttemptRecord) -> MarkShown:
+        return marks[record.id]
+
+    write_whole(store.folder / "class.html", class_page(lab, records, mark_of, missing))
+    table = class_csv(lab, records, mark_of, missing)
+    write_whole(store.folder / "class.csv", "\ufeff" + table)
     return store.folder / "class.html"
 
 
@@ -29,3 +41,35 @@ def write_student(lab: Definition, store: Store, record: AttemptRecord) -> Path:
     page = store.folder / "students" / f"{slug(record.id)}.html"
     write_whole(page, student_page(lab, record, store.evidence(record.key)))
     return page
+
+
+def _without_excused(lab: Definition, mark: Mark) -> Definition:
+    """The lab as it counts for one person: an excused check has no points."""
+    full = Counter[int]()
+    for line in mark.lines:
+        if line.is_excused:
+            full[line.check["task"]] += line.check["full"]
+    tasks = {n: replace(task, points=task.points - full[n]) for n, task in lab.tasks.items()}
+    return replace(lab, tasks=tasks)
+
+
+def _shown(mark: Mark) -> MarkShown:
+    person, record = mark.found.person, mark.record
+    return MarkShown(
+        mark.points,
+        "; ".join(mark.words),
+        number=person.id if person else record.number,
+        section=person.section if person else "",
+        full=mark.full,
+        instead=mark.instead,
+        checks={line.check["id"]: _cell(line) for line in mark.lines},
+    )
+
+
+def _cell(line: CheckMark) -> float | str | None:
+    return EXCUSED if line.is_excused else line.reached
+
+
+def _absent(one: Absent) -> Missing:
+    points = one.instead if one.points is None else one.points
+    return Missing(one.person.shown, one.person.id, one.person.section, points, one.remarks)

@@ -7,33 +7,58 @@ import io
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from grading.book.spreadsheet import guarded
 from grading.define.definition import Definition
 from grading.judge.outcome import REFUSED, Outcome
 from grading.keep.record import AttemptRecord, slug
 from grading.keep.report_pages import in_words, page, summed
 
 OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student has alone
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
-class Mark:
+class MarkShown:
     """What counts for a student, and why where it is not what the run gave."""
 
     points: float | None
     why: str = ""
+    number: str = ""
+    """Their id in the class."""
+    section: str = ""
+    checks: Mapping[str, float | str | None] = field(default_factory=dict)
+    """Check -> points that count, or a word, where that is not what the run gave."""
+    full: float | None = None
+    """Where something does not count."""
+    instead: str = "?"
+    """What stands where there are no points."""
+
+    @property
+    def cell(self) -> float | str:
+        """What a table has: points, or the word for why there are none."""
+        return self.instead if self.points is None else self.points
 
 
-MarkOf = Callable[[AttemptRecord], Mark]
+@dataclass(frozen=True)
+class Missing:
+    """Somebody of the class of whom there is no hand-in."""
+
+    student: str
+    number: str
+    section: str
+    points: float | str
+    says: str
 
 
-def as_run(record: AttemptRecord) -> Mark:
+MarkOf = Callable[[AttemptRecord], MarkShown]
+
+
+def as_run(record: AttemptRecord) -> MarkShown:
     """The mark that the run gave."""
-    return Mark(record.reached)
+    return MarkShown(record.reached)
 
 
 @dataclass(frozen=True)
@@ -42,7 +67,7 @@ class StudentRow:
 
     record: AttemptRecord
     page: str
-    mark: Mark
+    mark: MarkShown
     tasks: list[float | None]
     says: str
 
@@ -79,40 +104,52 @@ class Summary:
     """The mean for each task."""
 
 
-def class_page(lab: Definition, records: list[AttemptRecord], mark_of: MarkOf = as_run) -> str:
+def class_page(
+    lab: Definition,
+    records: list[AttemptRecord],
+    mark_of: MarkOf = as_run,
+    missing: Sequence[Missing] = (),
+) -> str:
     """What a teacher looks at first."""
     rows = _rows(lab, records, mark_of)
     return page(
         "class.html",
         lab=lab,
         rows=rows,
+        missing=missing,
+        has_sections=any([*(one.section for one in missing), *(row.mark.section for row in rows)]),
         summary=_summary(rows),
         left_out=[row for row in rows if not _is_scored(row)],
         checks=difficulties(records),
     )
 
 
-def class_csv(lab: Definition, records: list[AttemptRecord], mark_of: MarkOf = as_run) -> str:
+def class_csv(
+    lab: Definition,
+    records: list[AttemptRecord],
+    mark_of: MarkOf = as_run,
+    missing: Sequence[Missing] = (),
+) -> str:
     """One line a student; no cell can become a formula of a spreadsheet."""
     written = io.StringIO()
     writer = csv.writer(written)
     ids = list(dict.fromkeys(check["id"] for record in records for check in record.checks))
     tasks = [f"task {number}" for number in lab.tasks]
-    writer.writerow(["student", "outcome", "points", "of", *tasks, *ids, "says", "notes"])
+    who = ["student", "id", "section"]
+    writer.writerow([*who, "outcome", "points", "of", *tasks, *ids, "says", "notes"])
     for row in _rows(lab, records, mark_of):
         record = row.record
-        points = {check["id"]: check["reached"] for check in record.checks}
-        cells = [record.student, record.outcome, row.mark.points, record.full, *row.tasks]
+        points = _points(record, row.mark)
+        cells: list[object] = [record.student, row.mark.number, row.mark.section]
+        cells += [record.outcome, row.mark.cell]
+        cells += [record.full if row.mark.full is None else row.mark.full, *row.tasks]
         cells += [*(points.get(name) for name in ids), row.says, "; ".join(row.notes)]
         writer.writerow([guarded(cell) for cell in cells])
+    blank = [""] * (1 + len(tasks) + len(ids))
+    for one in missing:
+        cells = [one.student, one.number, one.section, "", one.points, *blank, one.says, ""]
+        writer.writerow([guarded(cell) for cell in cells])
     return written.getvalue()
-
-
-def guarded(cell: object) -> object:
-    """Text that a spreadsheet would take for a formula gets a mark in front."""
-    if isinstance(cell, str) and cell.startswith(FORMULA):
-        return f"'{cell}"
-    return "" if cell is None else cell
 
 
 def difficulties(records: Iterable[AttemptRecord]) -> list[Difficulty]:
@@ -150,19 +187,26 @@ def _rows(lab: Definition, records: Iterable[AttemptRecord], mark_of: MarkOf) ->
             record,
             f"students/{slug(record.id)}.html",
             mark_of(record),
-            _by_task(lab, record),
+            _by_task(lab, record, mark_of(record)),
             in_words(record),
         )
         for record in records
     ]
 
 
-def _by_task(lab: Definition, record: AttemptRecord) -> list[float | None]:
-    if record.reached is None:
+def _points(record: AttemptRecord, mark: MarkShown) -> dict[str, float | str | None]:
+    """Of each check."""
+    return {check["id"]: check["reached"] for check in record.checks} | dict(mark.checks)
+
+
+def _by_task(lab: Definition, record: AttemptRecord, mark: MarkShown) -> list[float | None]:
+    if mark.points is None:
         return [None] * len(lab.tasks)
+    points = _points(record, mark)
+    of_task = {n: [c["id"] for c in record.checks if c["task"] == n] for n in lab.tasks}
     return [
-        summed(check["reached"] for check in record.checks if check["task"] == number)
-        for number in lab.tasks
+        summed(part for id in ids if not isinstance(part := points[id], str))
+        for ids in of_task.values()
     ]
 
 

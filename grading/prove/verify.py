@@ -1,13 +1,16 @@
 """The author's proof: a lab that judges wrongly is not shipped.
 
 The reference must reach all points with everything that the lab shows on the way, the blank
-notebook its floor, and each wrong answer must fail the checks that it names and no others. A run
+notebook its floor, and each wrong answer must fail the checks that it names and no others. No check
+may break, whatever a name of the notebook or a record holds: it is asked again about what the
+reference did, with odd values in the place of right ones (grading/prove/hostile.py). A run
 of wrong answers ends when it has come to the last check that one of them names: what follows
 cannot change what was seen, and is compared only in a proof of the `whole`.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,14 +21,16 @@ from nbformat import NotebookNode
 
 from grading.define import master
 from grading.define.definition import Definition
-from grading.define.seed import course_secret
+from grading.define.seed import Parameters, course_secret
 from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.weave import as_handed_in
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
+from grading.judge.witness import unwritten
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store, slug
+from grading.prove.hostile import weaknesses
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
 from grading.run.lanes import Lanes, Listener, Work, plan
 from kafkalab.files import write_whole
@@ -127,6 +132,21 @@ def verify(
     return proof
 
 
+def asked_again(lab: Definition, folder: Path) -> Proof:
+    """What the checks, as they are now, make of a run of the reference that was kept."""
+    evidence = Evidence.from_json(json.loads((folder / "evidence.json").read_text("utf-8")))
+    return Proof(list(_weaknesses(lab, evidence)))
+
+
+def _weaknesses(lab: Definition, evidence: Evidence) -> Iterator[str]:
+    yield from weaknesses(
+        (*lab.checks, *lab.hidden_checks()),
+        unwritten(evidence.transcript),
+        Parameters(evidence.parameters),
+        evidence.seed,
+    )
+
+
 def _trials(
     packed: Sequence[Sequence[WrongAnswer]], checks: Sequence[Check], whole: bool, demos: bool
 ) -> Iterator[Trial]:
@@ -143,7 +163,8 @@ def _trials(
 def _as_asked(work: Work, trial: Trial) -> Work:
     """The work of a trial, which is not run as a student's hand-in in every way."""
     assert work.job is not None, "what we hand in can be read"
-    return replace(work, job=replace(work.job, demos=trial.demos, last=trial.last))
+    job = replace(work.job, demos=trial.demos, transcript=trial.demos, last=trial.last)
+    return replace(work, job=job)
 
 
 def _keep_page(text: str | None, file: Path) -> None:
@@ -190,6 +211,7 @@ def _judge(
         return
     if trial.name == REFERENCE:
         proof.problems += [f"{name}: a cell of the master failed: {t}" for t in evidence.trouble]
+        proof.problems += _weaknesses(lab, evidence)
     for check in (check for check in record.checks if check["id"] in trial.asked):
         identity, passed = check["id"], check["outcome"] == Outcome.PASS
         said = "; ".join(check["messages"]) or check["outcome"]

@@ -16,6 +16,7 @@ class Job:
 
     cluster: the path of a running cluster's description. hidden: run the hidden checks too.
     demos: run all cells that only show something, not just those that the student's code sees.
+    transcript: keep what each check asked and was told.
     last: the task after whose checks the run ends; without it the whole notebook runs.
     is_last_try: a machine that is short of memory ends brokers too, so only where one is down a
     second time a cell is blamed.
@@ -28,6 +29,7 @@ class Job:
     hidden: bool = True
     notes: Sequence[str] = ()
     demos: bool = False
+    transcript: bool = False
     last: int | None = None
     is_last_try: bool = True
 

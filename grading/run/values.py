@@ -1,8 +1,8 @@
 """A value of the notebook on its way to a check: evaluated in the kernel, decoded here.
 
-It is evaluated as in `lab.check()`, see grading/lab.py. It travels as JSON in hexadecimal digits,
-through the kernel's user expressions and not through what is printed. Nothing of it is executed on
-this side, and what compares is ours.
+It is evaluated as in `lab.check()`, see grading/judge/plain.py. It travels as JSON in hexadecimal
+digits, through the kernel's user expressions and not through what is printed. Nothing of it is
+executed on this side, and what compares is ours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grading.lab import no_value
 
 LARGEST = 1_000_000  # bytes
 CODE = (
-    "__import__('grading.lab', fromlist=['lab']).as_digits("
+    "__import__('grading.judge.plain', fromlist=['plain']).as_digits("
     "{expression!r}, (lambda: 0).__globals__, {largest})"
 )
 """The names of the notebook are taken from a function made there: `globals` may be a student's."""

@@ -25,6 +25,7 @@ from grading.define.asked import asked
 from grading.faults.injection import Breaking
 from grading.judge.outcome import Outcome
 from grading.judge.visible import Visible
+from grading.judge.witness import Witnessed, written
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
@@ -78,9 +79,11 @@ class Grader:
                 return refused(lab, job, str(why)), None
         view = self.attach(job.cluster)
         graded = GradedNotebook(self.kernel, lab.limits)
-        x = Visible(graded, view, p, job.seed)
+        x = (Witnessed if job.transcript else Visible)(graded, view, p, job.seed)
         x.may_blame = job.is_last_try
-        breaking = Breaking(lab.faults, job.cluster, p, woven.unanswered, self.kernel)
+        breaking = Breaking(
+            lab.faults, job.cluster, p, woven.unanswered, self.kernel, job.is_last_try
+        )
         hidden = lab.hidden_checks() if job.hidden else ()
         examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):
@@ -119,6 +122,7 @@ class Grader:
             is_complete=True,
             snapshots=examiner.snapshots,
             phases=self.phases,
+            transcript=written(x.transcript) if isinstance(x, Witnessed) else "",
         ), notebook
 
     def attach(self, path: str | None) -> ClusterView | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,7 +83,11 @@ def segments(folder: Path) -> list[Segment]:
 
 def batches(folder: Path) -> list[Batch]:
     """The batches of all segments of a partition's folder, in the order of the log."""
-    return [batch for segment in segments(folder) for batch in read_batches(segment.path)]
+    found: list[Batch] = []
+    for segment in segments(folder):
+        with suppress(FileNotFoundError):  # the broker has removed it since it was listed
+            found += read_batches(segment.path)
+    return found
 
 
 def read_batches(path: Path) -> Iterator[Batch]:

@@ -199,11 +199,30 @@ class DockerEngine(Services):
         return self._docker.attempt(call, timeout, stdin or b"", what=script)
 
     def storage(self, service: str, part: str = "") -> Path | None:
-        container, state = self._find(service)
-        if not container or state == "absent":
-            return None
+        before = ""
+        while True:
+            container, state = self._find(service)
+            if not container or state == "absent":
+                return None
+            # A copy ends early, or never begins, where the container is frozen or killed
+            # meanwhile. In one that is as it was a moment ago nothing more is there.
+            is_same, before = state == before, state
+            try:
+                self._copy(container, service, state, part)
+            except tarfile.ReadError as error:
+                if is_same:
+                    raise CourseError(
+                        f"The disk of {service} could not be copied.", f"Python says: {error}."
+                    ) from error
+                continue
+            folder = docker_files.own_copy(self.slot.folder, service)
+            if is_same or any(folder.iterdir()):
+                return folder if any(folder.iterdir()) else None
+
+    def _copy(self, container: str, service: str, state: str, part: str) -> None:
+        """This thread's copy of a disk, or of a part of it."""
+        folder = docker_files.own_copy(self.slot.folder, service)
         log_dirs = self.description.service(service).log_dirs
-        folder = self.slot.folder / "storage" / service
         for log_dir in map(Path, log_dirs):
             # Docker's own copy fails on a file that grows meanwhile, and tar cannot be run in a
             # container that stands still; each does what the other cannot.
@@ -213,15 +232,13 @@ class DockerEngine(Services):
                 source = ("exec", container, "tar", "-C", above, "-cf", "-", name)
             else:
                 source = ("cp", f"{container}:{above / name}", "-")
-            target = folder / log_dir.name if len(log_dirs) > 1 else folder
-            with docker_files.reading(self._docker.command(*source), COPY_DEADLINE) as stream:
-                try:
-                    docker_files.unpack(stream, target, drop=0 if part else 1)
-                except tarfile.ReadError as error:
-                    raise CourseError(
-                        f"The disk of {service} could not be copied.", f"Python says: {error}."
-                    ) from error
-        return folder if any(folder.iterdir()) else None
+            docker_files.copied(
+                self._docker.command(*source),
+                folder / log_dir.name if len(log_dirs) > 1 else folder,
+                drop=0 if part else 1,
+                timeout=COPY_DEADLINE,
+                goes_on=lambda: self._find(service)[1] == state,
+            )
 
     def down(self) -> None:
         # The data goes too, so there is nothing to end in good order for.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
@@ -10,7 +9,8 @@ import shutil
 import subprocess
 import tarfile
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -20,6 +20,7 @@ from kafkalab import environment
 USER = 1000
 INBOX = PurePosixPath("/tmp")
 BLOCK = 1 << 16
+LONG = 1.0  # seconds after which somebody looks why a copy is not there
 ZEROS = bytes(BLOCK)
 
 
@@ -55,6 +56,15 @@ def _send(text: str, tar: tarfile.TarFile) -> str:
     return str(INBOX / folder / Path(text).name)
 
 
+def own_copy(slot: Path, service: str) -> Path:
+    """The folder for this thread's copy of a disk; its next copy takes the place of the last.
+
+    A notebook, the fault beside its cell and a check may look at one disk at the same time. In one
+    folder each would take away what the other is just reading.
+    """
+    return slot / "storage" / f"thread-{threading.get_native_id()}" / service
+
+
 def unpack(stream: io.BufferedReader, folder: Path, drop: int) -> None:
     """Unpack a tar stream into a folder, which is made anew; empty where nothing comes.
 
@@ -88,9 +98,18 @@ def _copy_with_holes(source: IO[bytes], target: IO[bytes]) -> None:
     target.truncate()
 
 
-@contextlib.contextmanager
-def reading(command: Sequence[str], timeout: float) -> Iterator[io.BufferedReader]:
-    """The output of a process as it comes. The process ends with the block or at the deadline."""
+def copied(
+    command: Sequence[str],
+    folder: Path,
+    drop: int,
+    timeout: float,
+    goes_on: Callable[[], bool],
+) -> None:
+    """Unpack what a process writes, as `unpack` does; a ReadError where that is not all of it.
+
+    The process is ended at the deadline, and where it takes long and `goes_on` says that it will
+    not: what runs in a container stands still with it.
+    """
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -99,12 +118,26 @@ def reading(command: Sequence[str], timeout: float) -> Iterator[io.BufferedReade
         env=environment.for_docker({}),
         start_new_session=True,
     )
-    deadline = threading.Timer(timeout, process.kill)
-    deadline.start()
+    over = threading.Event()
+    deadline = time.monotonic() + timeout
+
+    def watch() -> None:
+        while not over.wait(LONG):
+            if time.monotonic() > deadline or not goes_on():
+                process.kill()
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
     try:
         assert isinstance(process.stdout, io.BufferedReader)  # the end of a pipe
-        yield process.stdout
+        unpack(process.stdout, folder, drop)
+        process.stdout.read()  # what stands behind the archive
+        # 1: a file has grown while tar read it. What was not there wrote nothing.
+        if process.wait() not in (0, 1) and any(folder.iterdir()):
+            raise tarfile.ReadError(f"the copying ended with status {process.returncode}")
     finally:
-        deadline.cancel()
+        over.set()
+        watching.join()
         process.kill()
         process.communicate()

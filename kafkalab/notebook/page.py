@@ -45,6 +45,15 @@ def file() -> Path | None:
     return None
 
 
+def can_show_widgets() -> bool:
+    """Whether a page that draws widgets runs this process, as JupyterLab and VS Code do.
+
+    Jupyter Server tells its kernels for which notebook they run; papermill and nbclient do not.
+    """
+    running = shell()
+    return SESSION in os.environ or bool(running and VS_CODE in running.user_ns)
+
+
 def owner() -> str:
     """This process in a person's words: its notebook by name, or the program."""
     if (found := file()) is not None:

@@ -2,7 +2,7 @@
 
 TOPICS = (
     *("plain", "unasked", "asked", "mark", "led", "copied", "tight", "sturdy", "doubled", "once"),
-    *("again", "orders", "done", "late", "late-done"),
+    *("again", "orders", "done", "late", "late-done", "refused"),
 )
 
 

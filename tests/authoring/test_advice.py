@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from authoring import advice, notebooks
@@ -32,7 +34,6 @@ def test_there_is_nothing_to_say_about_the_templates() -> None:
         ("# ## Who may read it?\n", "# More.\n", "1 sections with an idea"),
         ("charts.", "pictures.", "no chart"),
         ("# ## Your turn", f"{PROSE}\n\n# %% [markdown]\n# ## Your turn", "101 words"),
-        ("# - Send the records from two", "# Send the records from two", "1 things to do"),
         ("The client refuses", "The client simply refuses the message", "the word 'message'"),
         ("The client refuses", "The client simply refuses", "the word 'simply'"),
         (", offsets\n", "\n", "1 assert of a proof without a message; say what was seen"),
@@ -53,6 +54,14 @@ def test_an_idea_without_a_proof_is_remarked() -> None:
     assert [problem for problem in remarks(bare) if "proves nothing" in problem]
     failure = LESSON.replace('["proof"]\nassert type(refusal)', "[]\ntype(refusal)")
     assert [problem for problem in remarks(failure) if "no failure is proved" in problem]
+
+
+def test_a_page_without_an_exercise_gives_something_to_do() -> None:
+    bare = re.sub(r'# %% tags=\["exercise"\].*?(?=# %% )', "", LESSON, flags=re.DOTALL)
+    assert any("0 things to do" in problem for problem in remarks(bare))
+    assert (
+        remarks(bare.replace("# Which offset does", "# - Send one.\n# - Which offset does")) == []
+    )
 
 
 def test_facts_are_a_list_or_come_from_a_cell() -> None:

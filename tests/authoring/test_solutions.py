@@ -95,3 +95,44 @@ def test_a_solution_outside_a_task_is_refused() -> None:
     cell = Cell("code", (), solved("a = 1"), 10)
     (problem,) = solutions.problems(Script("x.py", []), cell, "")
     assert "outside a task cell" in str(problem)
+
+
+EXERCISE = """# The newest record of partition 2
+# BEGIN SOLUTION
+# STUB: newest = ...
+end = consumer.end_offsets([two])[two]
+newest = end - 1
+# END SOLUTION
+reading.check_newest(newest)"""
+
+
+def exercise(text: str) -> Cell:
+    return Cell("code", ("exercise",), text, 10)
+
+
+def test_an_exercise_of_a_lesson_is_a_blank_that_runs() -> None:
+    assert solutions.blank_text(exercise(EXERCISE)) == (
+        "# The newest record of partition 2\nnewest = ...\nreading.check_newest(newest)"
+    )
+
+
+def test_its_answer_is_folded() -> None:
+    folded = solutions.folded(exercise(EXERCISE))
+    assert folded.startswith("<details><summary>One answer</summary>\n\n```python\nend = consumer")
+    assert folded.endswith("newest = end - 1\n```\n\n</details>")
+    assert "STUB" not in folded
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("# STUB: newest = ...\n", "", "an exercise without a blank"),
+        ("newest = ...", "newest = None", "an exercise without a blank"),
+        ("newest = ...", "newest = ... and", "not Python while it is blank"),
+        (EXERCISE, "check()", "an exercise without a blank"),
+    ],
+)
+def test_an_exercise_needs_a_blank(old: str, new: str, said: str) -> None:
+    cell = exercise(EXERCISE.replace(old, new))
+    (problem,) = solutions.problems(Script("x.py", []), cell, "")
+    assert said in str(problem)

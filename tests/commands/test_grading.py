@@ -9,7 +9,8 @@ import nbformat
 import pytest
 
 from commands import app
-from grading.define import place
+from grading.define import definition, place
+from tests.grading.classroom import Classroom
 from tests.grading.tiny import write_course
 
 
@@ -199,3 +200,21 @@ def test_a_fault_of_a_check_has_its_own_exit_code(course, solved, tmp_path, monk
     assert record["reached"] is None
     assert app.main(["check", str(path)]) == 3
     assert "please tell your teacher" in capsys.readouterr().out
+
+
+def test_a_bad_roster_is_refused_before_anything_runs(solved, tmp_path, capsys):
+    nbformat.write(solved, tmp_path / "anna.ipynb")
+    (tmp_path / "list.csv").write_text("id,name\n1,Ada\n1,Ben\n")
+    out = tmp_path / "grades"
+    command = ["grade", "90", str(tmp_path / "anna.ipynb"), "--out", str(out)]
+    assert app.main([*command, "--roster", str(tmp_path / "list.csv")]) == 1
+    assert "line 3: the id 1 stands on line 2 too" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_report_tells_who_is_missing(tmp_path, course, capsys):
+    classroom = Classroom(tmp_path / "grades", definition.load("90", course))
+    classroom.hand_in("Ada Lee")
+    classroom.write("students.csv", "name\nAda Lee\nBen Ohm\n")
+    assert app.main(["report", "90", "--out", str(classroom.folder)]) == 0
+    assert "look at nothing was handed in by Ben Ohm" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from grading.define.definition import Definition
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.run.attempt import Attempt, Attempted
 from grading.run.job import Job
+from tests.grading.classroom import Classroom
 from tests.grading.tiny import NAME, write_course
 
 
@@ -51,3 +52,9 @@ def hand_in(tiny, solved) -> Callable[..., Attempted]:
         return Attempt(tiny).run(Job(student, f"seed of {student}", cells))
 
     return run
+
+
+@pytest.fixture
+def classroom(tiny, tmp_path) -> Classroom:
+    """An empty course folder to grade into without a run."""
+    return Classroom(tmp_path / "grades", tiny)

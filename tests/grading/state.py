@@ -7,9 +7,10 @@ from grading.define import definition, master, seed
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.log import Log, Record
+from grading.judge.plain import as_json
 from grading.judge.visible import CellState, Visible
-from grading.lab import to_plain
 from grading.prove.wrong import WrongAnswer, wrong_answers
+from kafkalab.cluster.views import Configs, PartitionView, TopicView
 
 
 @dataclass
@@ -19,7 +20,7 @@ class Notebook:
 
     def value(self, expression: str):
         try:
-            return json.loads(json.dumps(eval(expression, dict(self.values)), default=to_plain))
+            return json.loads(as_json(expression, self.values))
         except Exception as error:  # whatever an answer raises is an answer
             raise Unseen(f"{type(error).__name__}: {error}") from None
 
@@ -29,6 +30,12 @@ class Logs:
     """Stands for the view of a cluster where a check reads nothing but logs."""
 
     logs: dict[str, list[Record]]
+    topics: dict[str, list[PartitionView]] = field(default_factory=dict)
+
+    def topic(self, name: str) -> TopicView:
+        if name not in self.topics:
+            raise Unseen(f"there is no topic {name}")
+        return TopicView(name, "", self.topics[name], Configs())
 
     def read(self, topic: str, may_be_empty: bool = False, **_) -> Log:
         if topic not in self.logs:
@@ -53,10 +60,18 @@ def wrong_answer(lab: str, name: str) -> WrongAnswer:
     return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
 
 
-def result(lab: str, check: str, logs=None, values=None) -> Result:
+def partition(number: int, replicas: list[int], leader_epoch: int = 0) -> PartitionView:
+    """A partition whose replicas are in sync, and which the first of them leads."""
+    return PartitionView(
+        number, replicas[0], leader_epoch, replicas, sorted(replicas), [], [], 0, 0
+    )
+
+
+def result(lab: str, check: str, logs=None, values=None, topics=None) -> Result:
     """What the check of this name makes of the state; logs: a table of them, or `Logs`."""
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
-    view = logs if isinstance(logs, Logs) else Logs(logs or {})
+    view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
     x = Visible(Notebook(values or {}), view, parameters(lab), "seed")
+    x.begin(check)
     return checks.run(chosen, x)

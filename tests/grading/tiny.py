@@ -100,18 +100,18 @@ from grading.judge.checks import check, equal
 
 @check(1, points=2, title="The number is doubled")
 def doubled(x):
-    yield equal("double", x.value("double"), 2 * x.p.number)
+    yield equal("double", x.value("double", int), 2 * x.p.number)
 
 @check(2, points=2, title="Words are reversed")
 def words_reversed(x):
-    words = x.value("reversed_words")
+    words = x.value("reversed_words", list[str])
     yield equal("number of words", len(words), 4, must=True)
     yield equal("first word", words[0], "ba")
     yield equal("last word", words[-1], "edc")
 
 @check(3, points=2, title="The name is said")
 def name_said(x):
-    yield equal("said", x.value("said"), x.p.name)
+    yield equal("said", x.value("said", str), x.p.name)
 """
 HIDDEN = """\
 from grading.judge.checks import check, equal
@@ -119,7 +119,7 @@ from grading.judge.checks import check, equal
 @check(2, points=2, title="Any word is reversed", needs="words_reversed")
 def any_word_reversed(x):
     word = "".join(x.rng.choices("abcdefg", k=9))
-    yield equal(f"reverse of {word}", x.value(f"reverse({word!r})"), word[::-1])
+    yield equal(f"reverse of {word}", x.value(f"reverse({word!r})", str), word[::-1])
 """
 HINTS = "## task-1\nTwice.\n\n## task-2\nSlices have a step.\n\n## task-3\nIt is p.name.\n"
 WRONG = {

@@ -18,6 +18,7 @@ records = 20
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from kafkalab import Cluster, Prediction, charts, quick, read_topic, spark_session
+from kafkalab.notebook import exercise
 
 cluster = Cluster.start("single")
 
@@ -54,7 +55,7 @@ assert offsets == list(range(records)), offsets
 # first reader has read everything. How many records are left for the second?
 
 # %% tags=["prediction"]
-my_records = Prediction(None, "records")  # your number in the place of None
+my_records = Prediction("records")
 my_records
 
 # %%
@@ -103,15 +104,14 @@ assert type(refusal).__name__ == "MessageSizeTooLargeError", refusal
 # %% [markdown]
 # ## Your turn
 #
-# - Send the records from two producers. What do the offsets look like?
-# - Give the topic three partitions. How many records get the offset 0?
-#
-# <details><summary>Answers</summary>
-#
-# The offsets run on from 0 without a gap, whoever sends. With three partitions three records have
-# the offset 0: each partition counts for itself.
-#
-# </details>
+# Which offset does the next record get? Send one, and keep the offset that its receipt names.
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: next_offset = ...
+next_offset = producer.send(rides, value=b"one more").get(timeout=10).offset
+# END SOLUTION
+exercise.check("next offset", next_offset, lambda n: "" if n >= records else "that one is taken.")
 
 # %% [markdown]
 # ## What you saw

@@ -227,7 +227,7 @@ messages
 # - the other class goes to `lone_topic`, and Kafka chooses the partition.
 #
 # The value is the pair sepal length, sepal width as a JSON list. There is no key. The header `row`
-# has the number of the flower as text. When the function returns, all records are stored.
+# has the number of the flower as text. When your cell has ended, each flower is stored once.
 
 # %% [markdown]
 # The function returns a list with one line of text for each flower, in the same order: its number,

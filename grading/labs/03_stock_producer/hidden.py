@@ -2,8 +2,9 @@
 
 from kafka.partitioner import murmur2
 
-from grading.judge.checks import at_least, check, equal
+from grading.judge.checks import check, equal, expect
 
+from .checks import came_through, has_worked, last_line
 from .trade import names, place_of
 
 
@@ -15,9 +16,16 @@ def chance_comes_from_the_generator(x):
         f"[random_price({stock!r}, generator) for _ in range(20)]])"
         f"(__import__('random').Random({{}}))"
     )
-    first, again, other = (x.value(draw.format(s)) for s in (seed, seed, seed + 1))
-    yield equal("the same seed a second time", again, first)
-    yield other != first, "another seed gives the same prices"
+    first, again, other = (
+        x.value(draw.format(s), list[tuple[int, int]], called=f"20 prices of {stock[0]}")
+        for s in (seed, seed, seed + 1)
+    )
+    yield (
+        again == first != other,
+        "another seed gives the same prices"
+        if again == first
+        else "the same seed gives other prices a second time",
+    )
 
 
 @check(3, points=6, title="A key stays where it is when a broker is away")
@@ -31,34 +39,52 @@ def partitions_without_leader_count(x):
     important = names(x)[:2]
     # a hash whose top bit is set goes astray where the bit is not removed
     keys = [key for key in (f"T{n}" for n in range(60)) if murmur2(key.encode()) & 0x80000000]
-    for key in [important[0], *keys[:5]]:
-        seen = x.value(
+    asked = [important[0], *keys[:8]]
+    seen = {
+        key: x.value(
             f"StockPartitioner({important!r}).partition('t', {key!r}, {key.encode()!r}, None, None,"
-            f" {metadata})"
+            f" {metadata})",
+            int,
+            called=f"the partition that StockPartitioner finds for {key}",
         )
-        yield equal(f"the partition of {key}", seen, place_of(key, 4, important))
+        for key in asked
+    }
+    yield equal(
+        "places in a topic of four partitions, of which two have a leader now",
+        seen,
+        {key: place_of(key, 4, important) for key in asked},
+    )
 
 
 @check(4, points=4, title="What send raises is counted and passed on")
 def own_failures_pass_on(x):
-    yield equal("what send raised for a value that is no bytes", x.value("passed_on"), "TypeError")
+    came_through(x)
+    raised = x.value("passed_on", str)
+    yield equal("what send raised for a value that is no bytes", raised, "TypeError")
 
 
-@check(6, points=3, title="A failure does not end the trade")
+@check(6, points=3, title="A failure does not end the trade", needs="no_price_is_lost")
 def trade_goes_on(x):
-    complaints = x.value("[str(line) for line in complaints]")
-    failed = [line for line in complaints if "failed" in line]
-    yield at_least("lines that say failed", len(failed), 3)
+    failed = [line for line in x.value("complaints", list[str]) if "failed" in line]
+    few = f"{len(failed)} lines say failed, and the trade went on for three at least"
+    yield expect(len(failed) >= 3, few, must=True)
     yield (
-        x.value("hopeless.done() and hopeless.exception() is None"),
+        x.value("hopeless.done() and hopeless.exception() is None", bool, called="hopeless"),
         "trade ended by an exception, or not at all",
     )
 
 
 @check(7, points=5, title="First flushing, then closing, also after SIGTERM")
 def end_is_orderly(x):
-    yield equal("status after SIGTERM", x.value("ends['SIGTERM'][0]"), 143)
+    has_worked(x)
+    yield equal("status after SIGTERM", x.value("ends['SIGTERM'][0]", int), 143)
     for name in ("SIGINT", "SIGTERM"):
-        said = x.value(f"[str(line) for line in ends[{name!r}][1]]")
-        steps = [word for line in said for word in ("flushing", "closing") if word in line.lower()]
-        yield equal(f"steps told after {name}", steps, ["flushing", "closing"])
+        said = x.value(f"ends[{name!r}][1]", list[str], called=f"lines after {name}")
+        told = [word for line in said for word in ("flushing", "closing") if word in line.lower()]
+        in_order = "closing" in told and "flushing" in told[: told.index("closing")]
+        yield in_order, f"after {name} the lines told the steps {told}"
+        asked = last_line(x, name)["asked"]
+        yield (
+            "close" in asked and "flush" in asked[: asked.index("close")],
+            f"after {name} and its last price the producer was asked to {asked or 'do nothing'}",
+        )

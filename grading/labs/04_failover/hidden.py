@@ -1,32 +1,33 @@
 """Hidden checks of lab 04: whether it happened, and not only in the notebook."""
 
-from itertools import pairwise
+from grading.judge.checks import Unseen, check, close
 
-from grading.judge.checks import check, close, equal, expect
-
-from .rule import after_loss, as_table
+from .checks import has_changed, has_lost, longest_pause
+from .rule import TABLE, after_loss
 
 
 @check(2, points=7, title="predict holds for other lists and other losses")
 def predict_holds_elsewhere(x):
-    # Another rule agrees by chance in three lists of four.
+    # Another rule agrees by chance in three lists of four, so all of them count as one.
     for _ in range(15):
         brokers = x.rng.sample(range(10, 20), 4)
         replicas = [x.rng.sample(brokers, 3) for _ in range(x.rng.randrange(4, 8))]
         dead = x.rng.sample(brokers, 2)
-        seen = as_table(x.value(f"predict({replicas!r}, set({dead!r}))"))
-        yield equal(f"predict({replicas}, {set(dead)})", seen, after_loss(replicas, dead))
+        called = f"predict({replicas}, {set(dead)})"
+        seen = x.value(f"predict({replicas!r}, set({dead!r}))", TABLE, called=called)
+        seen = {p: one | {"isr": sorted(one["isr"])} for p, one in seen.items()}
+        if seen != after_loss(replicas, dead):
+            yield False, f"{called} is {seen}, which is not what the rule gives"
+            return
+    yield True, ""
 
 
 @check(3, points=6, title="The broker is gone")
 def broker_is_gone(x):
+    has_lost(x, x.p.lost)
     partitions = x.kafka.topic(x.p.topic).partitions
     there = [p.partition for p in partitions if x.p.lost in p.isr or p.leader == x.p.lost]
     yield not there, f"broker {x.p.lost} is still in sync in partitions {there}"
-    led = [p for p in partitions if p.replicas[0] == x.p.lost]
-    yield expect(led, f"broker {x.p.lost} leads nothing by its lists", must=True)
-    old = [p.partition for p in led if p.leader_epoch < 1]
-    yield not old, f"partitions {old} have never had another leader"
 
 
 @check(5, points=3, title="One replica was left")
@@ -35,14 +36,21 @@ def one_replica_was_left(x):
     (survivor,) = {0, 1, 2} - {x.p.lost, x.p.second}
     others = [p.partition for p in partitions if p.isr != [survivor]]
     yield not others, f"in-sync replicas of partitions {others} are not broker {survivor} alone"
+    refused = f"min.isr requirement of 2 for partition {x.p.topic}-0"
+    yield (
+        any(refused in line for line in x.kafka.logs(survivor)),
+        f"broker {survivor} has refused no record for partition 0 of {x.p.topic}",
+    )
 
 
 @check(7, points=2, title="The log shows the same delay")
 def delay_is_in_the_log(x):
+    delays = x.value("delays", {"stop": float, "kill": float})
     for fault, topic in x.p.delay_topics.items():
-        times = [record.timestamp for record in x.read(topic)]
-        yield expect(len(times) > 100, f"{topic} holds {len(times)} records", must=True)
-        longest = max(later - earlier for earlier, later in pairwise(times))
-        told = x.value(f"float(delays[{fault!r}])")
+        has_changed(x.kafka.topic(topic).partitions)
+        stored = len(x.read(topic))
+        if stored <= 100:
+            raise Unseen(f"{topic} holds {stored} records")
+        longest, told = longest_pause(x, topic), delays[fault]
         # Between two sends there is also what the loop does besides.
         yield close(f"delays[{fault!r}] in ms", told, longest, within=max(300, longest / 4))

@@ -72,7 +72,7 @@ for known in (*addresses.values(), f"{addresses[2]},{addresses[0]}"):
 # %% tags=["prediction"]
 from kafkalab import Prediction
 
-my_greetings = Prediction(None, "greetings")  # your number in the place of None
+my_greetings = Prediction("greetings")
 my_greetings
 
 # %% tags=["demo", "A73", "A74"]
@@ -254,10 +254,10 @@ lab.check(3)
 # %% [markdown]
 # ## Task 4: go on without it
 #
-# Send the numbers 1 to `lab.p.records` to `lab.p.topic` while the broker is dead: the value is the
-# number as text, number n goes to partition n % 13, and every copy that is in sync must acknowledge
-# (`acks="all"`). Keep as `receipts` a list with the pair `(partition, offset)` of each number, in
-# the order of the numbers.
+# Send the numbers 1 to `lab.p.records` to `lab.p.topic` while the broker is dead, with a producer
+# that you keep as `sender`: the value is the number as text, number n goes to partition n % 13, and
+# every copy that is in sync must acknowledge (`acks="all"`). Keep as `receipts` a list with the
+# pair `(partition, offset)` of each number, in the order of the numbers.
 #
 # Then let the group go on: a new consumer of the group `lab.p.group` does the rest of the forms and
 # commits. Keep their numbers as the list `second_half`. No form may be left out, none done twice.
@@ -269,9 +269,9 @@ lab.check(3)
 # Task 4
 # BEGIN SOLUTION
 # STUB: send the numbers, then let the group read on
-producer = KafkaProducer(bootstrap_servers=lab.cluster.address, acks="all", **quick.producer)
+sender = KafkaProducer(bootstrap_servers=lab.cluster.address, acks="all", **quick.producer)
 futures = [
-    producer.send(lab.p.topic, value=b"%d" % number, partition=number % 13)
+    sender.send(lab.p.topic, value=b"%d" % number, partition=number % 13)
     for number in range(1, lab.p.records + 1)
 ]
 metadata = [future.get(timeout=20) for future in futures]
@@ -298,7 +298,8 @@ lab.check(4)
 #
 # The topic `lab.p.lone_topic` had its only copy on the dead broker. Keep its leader, as `describe`
 # says it, as `lone_leader`. Try to read it from the beginning: poll for two seconds with a consumer
-# that is *assigned* its partition, and keep the number of records as `lone_read`.
+# that is *assigned* its partition. Keep the consumer as `lone_reader`, and the number of records
+# that came as `lone_read`.
 #
 # Then *stop* a second broker, `lab.p.second`, so that one is left, and wait until every partition
 # of `lab.p.topic` has one in-sync replica. Send one record with `acks="all"` to partition 0 of
@@ -317,11 +318,11 @@ from kafka import TopicPartition
 # BEGIN SOLUTION
 # STUB: look at the lone topic, stop the second broker, keep the refusal
 lone_leader = describe(lab.p.lone_topic)[0]["leader"]
-reader = KafkaConsumer(
+lone_reader = KafkaConsumer(
     bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
-reader.assign([TopicPartition(lab.p.lone_topic, 0)])
-lone_read = sum(len(records) for records in reader.poll(timeout_ms=2_000).values())
+lone_reader.assign([TopicPartition(lab.p.lone_topic, 0)])
+lone_read = sum(len(records) for records in lone_reader.poll(timeout_ms=2_000).values())
 
 lab.cluster.stop(lab.p.second)
 lab.cluster.wait_for_isr(lab.p.topic, 1)
@@ -451,7 +452,7 @@ lab.check(6)
 # *Example.* `delays = {"stop": 120.5, "kill": 118.0}`
 
 # %% tags=["prediction"]
-my_kill = Prediction(None, "ms")  # your number in the place of None
+my_kill = Prediction("ms")
 my_kill
 
 # %%

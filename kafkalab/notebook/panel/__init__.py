@@ -21,6 +21,7 @@ from typing import Any
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.cluster.glance import Glance
 from kafkalab.errors import CourseError
+from kafkalab.notebook import page
 from kafkalab.notebook.panel import changes
 from kafkalab.notebook.panel.widgets import NodeRow, Widgets
 
@@ -57,8 +58,7 @@ class Panel:
         self._threads: list[threading.Thread] = []
         self._states: dict[str, str] = {}
         self._seen = Glance()
-        # Jupyter Server tells its kernels for which notebook they run. Nobody else does.
-        if "JPY_SESSION_NAME" in os.environ:
+        if page.can_show_widgets():
             self._begin()
 
     def _begin(self) -> None:

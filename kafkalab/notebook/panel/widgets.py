@@ -15,6 +15,7 @@ import ipywidgets
 from kafkalab import tables
 from kafkalab.cluster.glance import Glance
 from kafkalab.draw.charts import COLOURS
+from kafkalab.notebook.asking import heard_while_a_cell_runs
 
 # Lines of the log; the newest stands first.
 REMEMBERED = 16
@@ -77,7 +78,7 @@ class Widgets:
                     layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
                 )
                 button.on_click(lambda _, fault=fault, node=node: self._pressed(fault, node))
-                _heard_while_a_cell_runs(button)
+                heard_while_a_cell_runs(button)
                 self.buttons[fault, node.id] = button
         rows = [
             ipywidgets.HBox(
@@ -145,16 +146,6 @@ class Widgets:
         self._status.value = (
             f"<b>{escape(self._title)}</b> <span role='status'>{escape(sentence)}</span>"
         )
-
-
-def _heard_while_a_cell_runs(button: ipywidgets.Button) -> None:
-    """Let the page choose which loop of the kernel hears of a press.
-
-    JupyterLab chooses one of its own for widgets. But ipykernel notes which loop spoke last of a
-    widget, and sends what comes back there: to the loop of the cells, which is busy while a cell
-    runs. Without the note it does as it is asked.
-    """
-    vars(button.comm).pop("_reply_subshell_id", None)
 
 
 def _html() -> ipywidgets.HTML:

@@ -169,6 +169,18 @@ def test_a_check_of_another_task_does_not_care():
     assert without_its_fault(check, {1: Injected("f", 1, missed="x")}) is None
 
 
+@pytest.mark.parametrize(
+    ("down", "may_blame", "expected"),
+    [((2,), True, Outcome.FAIL), ((2,), False, Outcome.INFRA), ((), True, Outcome.INFRA)],
+)
+def test_a_fault_that_fails_as_a_cell_took_a_broker_away_says_so(down, may_blame, expected):
+    check = Check("c", 1, 1, "", "after", None, lambda x: iter(()))
+    failed = {1: Injected("f", 1, error="CourseError: broker-2 is not running.", down=down)}
+    result = without_its_fault(check, failed, may_blame)
+    assert result.outcome is expected
+    assert all("broker 2 did not run, as a cell has" in said for said in result.messages)
+
+
 @pytest.mark.cluster
 def test_brokers_and_the_network_break_and_are_mended():
     @fault(task=1)
@@ -179,6 +191,12 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.pause(1)
         f.kill(2)
         f.cluster.cut(0, nodes=False)
+
+    @fault(task=1)
+    def late(f):
+        f.kill(0)
+        f.pause(1)
+        yield
 
     with Cluster.start("replicated", gateway=True) as cluster:
         with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
@@ -199,6 +217,11 @@ def test_brokers_and_the_network_break_and_are_mended():
         assert {cluster.state(broker) for broker in cluster.brokers} == {"running"}
         producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
         assert producer.send("t", b"r", partition=0).get(timeout=10).offset >= 2
+
+        cluster.kill(1)  # what a cell may do as well
+        injection = injection_of(late, cluster.slot.record, Parameters(), os.getpid())
+        injection.begin()
+        assert injection.end().down == (1,), "and not the one that the fault has killed"
 
 
 def test_a_process_of_the_cell_is_frozen_and_killed():

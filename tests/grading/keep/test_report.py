@@ -17,7 +17,7 @@ from grading.judge.visible import CellState
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord
-from grading.keep.report_class import Mark, class_csv, class_page
+from grading.keep.report_class import MarkShown, class_csv, class_page
 from grading.keep.report_student import student_page
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -223,8 +223,12 @@ def test_a_class_has_its_mean_its_median_and_what_was_difficult(tiny):
 
 
 def test_a_mark_that_a_teacher_set_counts_in_table_and_mean(tiny):
-    def mark_of(record: AttemptRecord) -> Mark:
-        return Mark(8, "excused by Ms Berg") if record.student == "carl" else Mark(record.reached)
+    def mark_of(record: AttemptRecord) -> MarkShown:
+        return (
+            MarkShown(8, "excused by Ms Berg")
+            if record.student == "carl"
+            else MarkShown(record.reached)
+        )
 
     page = class_page(tiny, class_of(tiny), mark_of)
     assert "excused by Ms Berg" in page
@@ -241,7 +245,7 @@ def table_of(text: str) -> list[dict[str, str]]:
 
 def test_notes_stand_in_the_table_for_spreadsheets(tiny):
     rows = table_of(class_csv(tiny, class_of(tiny)))
-    assert [row["points"] for row in rows] == ["8.0", "6.0", "4.0", "0"]
+    assert [row["points"] for row in rows] == ["8", "6", "4", "0"]
     assert rows[2]["notes"] == "carl (2).ipynb was handed in too"
     assert rows[3]["says"] == "no readable notebook: because"
-    assert rows[0]["doubled"] == "2.0", "also where the first of the class has no checks"
+    assert rows[0]["doubled"] == "2", "also where the first of the class has no checks"

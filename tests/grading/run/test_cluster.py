@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from grading import lab as lab_module
@@ -133,6 +133,43 @@ def test_a_nearly_right_state_fails_with_the_difference(cluster, topic, view):
     result = run(Check("looks", 1, 2, "", "after", None, looks), x)
     assert result.outcome is Outcome.PART
     assert result.messages == ["records: missing 'c'; not expected 'x'"]
+
+
+def test_a_topic_that_retention_has_emptied_is_told_from_one_that_nobody_filled(
+    cluster, topic, view
+):
+    with pytest.raises(Unseen, match=f"^the topic {topic} is empty$"):
+        view.read(topic, limit=10)
+    send(cluster, topic, ["a", "a", "a"])
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        ends = {p.partition: p.end_offset for p in cluster.topic(topic).partitions}
+        admin.delete_records({TopicPartition(topic, p): end for p, end in ends.items() if end})
+    view.forget()
+    with pytest.raises(Unseen, match=r"3 records were deleted from it.* in milliseconds"):
+        view.read(topic, limit=10)
+
+
+def test_a_broker_that_a_cell_has_stopped_is_told_as_that(cluster, view):
+    lost = cluster.brokers[-1]
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+        admin.create_topics({"lone": {"assignments": {0: [lost]}}})
+    cluster.wait_for_topic("lone")
+    x = Visible(OwnNotebook(), view, Parameters(), "seed")
+
+    def reads(x):
+        yield equal("records", len(x.read("lone")), 1)
+
+    try:
+        cluster.stop(lost)
+        told = run(Check("reads", 1, 2, "", "after", None, reads), x)
+        x.may_blame = False  # as where it may be the machine, before the last try
+        ours = run(Check("reads", 1, 2, "", "after", None, reads), x)
+    finally:
+        cluster.mend()
+        sweep(cluster, "lone")
+    assert told.outcome is Outcome.FAIL
+    assert told.messages[0].startswith(f"broker {lost} does not run: a cell has stopped, killed")
+    assert ours.outcome is Outcome.INFRA
 
 
 def test_a_sweep_takes_what_has_the_tag_and_nothing_else(cluster):

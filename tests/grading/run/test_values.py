@@ -1,9 +1,12 @@
 """What a check asks of a notebook does not depend on what the student calls things."""
 
+import itertools
 import json
+from collections.abc import Collection
 
 import pytest
 
+from grading.judge.checks import Unseen
 from grading.lab import OwnNotebook, no_value
 from grading.run import values
 from grading.run.graded_notebook import limit_of_value, slowness
@@ -45,3 +48,65 @@ def test_a_busy_machine_has_longer():
     assert limit_of_value(0, slowness(500, 2)) == 60, "but not for ever"
     assert limit_of_value(59, slowness(1, 2)) == 1
     assert limit_of_value(100, slowness(1, None)) == 0.5
+
+
+class Endless(Collection):
+    """Hands out parts for ever, each made by `part`."""
+
+    def __init__(self, part=lambda: 1):
+        self.part = part
+
+    def __iter__(self):
+        while True:
+            yield self.part()
+
+    def __len__(self):
+        return 3
+
+    def __contains__(self, thing):
+        return True
+
+
+class EndlessList(list):
+    __iter__ = Endless.__iter__
+    part = staticmethod(lambda: 1)
+
+
+class EndlessTable(dict):
+    def items(self):
+        return ((n, n) for n in itertools.count())
+
+
+class Own:
+    def tolist(self):
+        return [self, self]
+
+
+HOLDS_ITSELF = []
+HOLDS_ITSELF.append(HOLDS_ITSELF)
+WITHOUT_END = {
+    "a collection": (Endless(), "no end"),
+    "a list": (EndlessList([1]), "no end"),
+    "a table": (EndlessTable(), "no end"),
+    "in each place one more": (Endless(lambda: Endless(lambda: [1] * 1_000)), "no end"),
+    "itself as a list": (Own(), "holds itself"),
+    "a list in itself": (HOLDS_ITSELF, "holds itself"),
+    "a long list": ([0] * 10**6, "more than 200,000 parts"),
+    "an iterator": (itertools.repeat(1), "a repeat is no number, text, list or table"),
+    "a generator": ((n for n in itertools.count()), "a generator is no number"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_END)
+def test_what_has_no_end_is_told_in_a_sentence(name, monkeypatch):
+    thing, said = WITHOUT_END[name]
+    with pytest.raises((TypeError, ValueError), match=said):
+        eval(values.code("mine['all']"), {"mine": {"all": thing}})
+
+    class Shell:
+        def __init__(self):
+            self.user_ns = {"mine": thing}
+
+    monkeypatch.setattr("grading.lab.get_ipython", Shell)
+    with pytest.raises(Unseen, match=f"no usable value of mine: .*{said}"):
+        OwnNotebook().value("mine")

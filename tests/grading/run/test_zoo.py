@@ -58,8 +58,10 @@ ZOO = {
     "patches_json": (
         {1: "import json\njson.dumps = lambda *a, **k: '42'\ndouble = 1"}, Outcome.KERNEL_DIED, 0),
     "patches_the_grader": (
-        {1: "import grading.judge.checks, grading.lab\ngrading.judge.checks.run = None\n"
-            "grading.lab.to_plain = lambda thing: 42\ndouble = object()"}, Outcome.PART, 6),
+        {1: "import grading.judge.checks, grading.judge.plain\ngrading.judge.checks.run = None\n"
+            "grading.judge.plain.plain = lambda *given: 42\ndouble = 42"}, Outcome.FAIL, 0),
+    "kills_the_process_that_grades": (
+        {2: "import os\nos.kill(os.getppid(), 9)"}, Outcome.KERNEL_DIED, 2),
     "overwrites_the_parameters": (
         {1: "double = 2 * p.number\np.clear()"}, Outcome.STUDENT_ERROR, 6),
     "forks": ({1: "import os\nif os.fork() == 0:\n    os._exit(0)\ndouble = 2 * p.number"},

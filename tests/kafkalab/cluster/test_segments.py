@@ -111,3 +111,13 @@ def test_a_partition_is_found_in_one_or_several_log_folders(folder: Path) -> Non
     assert segments.partition_folder(folder.parent, "rides", 0) == folder
     assert segments.partition_folder(folder.parent.parent, "rides", 0) == folder
     assert segments.partition_folder(folder.parent, "rides", 1) is None
+
+
+def test_a_segment_that_is_removed_while_it_is_read_is_left_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Retention and the deletion of a topic take files away from who has just listed them."""
+    listed = segments.segments(folder)
+    listed[0].path.unlink()
+    monkeypatch.setattr(segments, "segments", lambda _: listed)
+    assert [batch.base_offset for batch in segments.batches(folder)] == [8]

@@ -134,6 +134,31 @@ def test_the_copy_of_a_disk_takes_no_room_for_what_is_empty(single: Cluster) -> 
     assert sum(file.st_blocks * 512 for file in files) < reserved / 10
 
 
+@pytest.mark.parametrize("undo", ["pause", "kill"])
+def test_a_disk_is_copied_also_where_its_node_is_frozen_or_killed_at_that_moment(
+    single: Cluster, monkeypatch: pytest.MonkeyPatch, undo: str
+) -> None:
+    engine = single.engine
+    assert isinstance(engine, DockerEngine)
+    find = engine._find
+    asked: list[str] = []
+
+    def was_running(service: str) -> tuple[str, str]:
+        """What was found a moment before the fault."""
+        asked.append(service)
+        container, state = find(service)
+        return container, "running" if len(asked) == 1 else state
+
+    getattr(single, undo)(0)
+    monkeypatch.setattr(engine, "_find", was_running)
+    disk = engine.storage("broker", "__cluster_metadata-0")
+    monkeypatch.undo()
+    assert disk is not None
+    assert (disk / "__cluster_metadata-0" / f"{0:020}.log").stat().st_size > 0
+    assert engine.storage("broker", "no-such-topic-0") is None
+    single.mend()
+
+
 def test_everything_goes_when_the_owner_is_killed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

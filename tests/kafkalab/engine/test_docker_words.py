@@ -1,11 +1,16 @@
 """The Docker engine's parts that need no Docker: plain words for failures, files as tar streams."""
 
 import io
+import sys
 import tarfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from kafkalab.cluster import segments
 from kafkalab.engine import docker_files
 from kafkalab.engine.docker_failures import explain
 
@@ -117,3 +122,63 @@ def test_files_among_the_arguments_are_sent_along(tmp_path: Path) -> None:
         names = [entry.name for entry in tar if entry.isfile()]
     assert sent[1] == ",".join(f"/tmp/{name}" for name in names)
     assert docker_files.inbox(["--list"]) == (["--list"], b"")
+
+
+def test_who_looks_at_a_disk_at_the_same_time_takes_nothing_away_from_others(
+    tmp_path: Path,
+) -> None:
+    """A lab's cell and the fault beside it ask for one partition over and over."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for number in range(20):
+            entry = tarfile.TarInfo(f"t-0/{number:020}.log")
+            entry.size = 1 << 16
+            tar.addfile(entry, io.BytesIO(bytes(entry.size)))
+    both = threading.Barrier(2)
+
+    def look(_: int) -> list[int]:
+        folder = docker_files.own_copy(tmp_path, "broker-0")
+        both.wait(10)
+        seen = []
+        for _ in range(30):
+            stream = io.BufferedReader(io.BytesIO(archive.getvalue()))
+            docker_files.unpack(stream, folder / "data", drop=0)
+            seen.append(len(segments.segments(folder / "data" / "t-0")))
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(look, range(2))] == [[20] * 30] * 2
+
+
+WRITES = (
+    "import sys; sys.stdout.buffer.write(open({file!r}, 'rb').read()[:{bytes}]); sys.exit({ends})"
+)
+
+
+def writer(tmp_path: Path, size: int, ends: int) -> list[str]:
+    """A process that writes so much of an archive with two files, and ends with this status."""
+    file = tmp_path / "archive"
+    file.write_bytes(archive({"data/a": b"1", "data/b": b"2"}).read())
+    return [sys.executable, "-c", WRITES.format(file=str(file), bytes=size, ends=ends)]
+
+
+@pytest.mark.parametrize(("size", "ends"), [(1 << 20, 0), (1 << 20, 1), (0, 2), (0, 137)])
+def test_a_copy_is_whole_where_all_or_nothing_came(tmp_path: Path, size: int, ends: int) -> None:
+    """1 is what tar says where a file has grown, 2 where there is none."""
+    copy = tmp_path / "copy"
+    docker_files.copied(writer(tmp_path, size, ends), copy, 1, 30, lambda: True)
+    assert sorted(path.name for path in copy.iterdir()) == (["a", "b"] if size else [])
+
+
+@pytest.mark.parametrize(("size", "ends"), [(1_024, 137), (600, 0), (1_200, 137), (1 << 20, 137)])
+def test_a_copy_that_broke_off_is_told(tmp_path: Path, size: int, ends: int) -> None:
+    """Between two files it looks like an archive that is over."""
+    with pytest.raises(tarfile.ReadError):
+        docker_files.copied(writer(tmp_path, size, ends), tmp_path / "copy", 1, 30, lambda: True)
+
+
+def test_nobody_waits_for_what_stands_still(tmp_path: Path) -> None:
+    started = time.monotonic()
+    docker_files.copied(["tail", "-f", "/dev/null"], tmp_path / "copy", 1, 60, lambda: False)
+    assert time.monotonic() - started < 30
+    assert list((tmp_path / "copy").iterdir()) == []

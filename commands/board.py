@@ -1,0 +1,87 @@
+"""What is told while hand-ins run, and when they have run."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from grading.define.definition import Definition
+from grading.judge.outcome import IN_WORDS, OURS, REFUSED
+
+if TYPE_CHECKING:
+    from grading.book.classbook import ClassBook
+    from grading.keep.record import AttemptRecord
+    from grading.run.lanes import Progress
+
+
+class Board:
+    """A line for each lane while hand-ins run, a line for each hand-in that is done."""
+
+    def __init__(self, console: Console, total: int | None) -> None:
+        self.console = console
+        self.total = total
+        self.done = 0
+        self.lanes: dict[int, str] = {}
+        self.live = Live(console=console, refresh_per_second=4, transient=True)
+
+    def tell(self, progress: "Progress") -> None:
+        """Called from the threads of the lanes."""
+        if progress.record is not None:
+            self.done += 1
+            of = "" if self.total is None else f" of {self.total}"
+            self.console.print(f"{self.done}{of} {_line(progress.record)}", highlight=False)
+        event = progress.event
+        words = {"start": "begins", "checks": "checked", "end": ""}.get(event["event"])
+        if event["event"] == "cell":
+            words = f"task {event['task']}" if event["task"] else "set-up"
+        self.lanes[progress.lane] = f"{escape(progress.student)}: {words}" if words else "free"
+        lines = [f"lane {number}  {text}" for number, text in sorted(self.lanes.items())]
+        self.live.update("\n".join(lines))
+
+
+def _line(record: "AttemptRecord") -> str:
+    from grading.run.lanes import overhead
+
+    assert record.outcome is not None, "the attempt is over"
+    colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
+    points = _points(record)
+    beyond = overhead(record)
+    took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
+    return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
+
+
+def _points(record: "AttemptRecord") -> str:
+    """What the run gave. What could not be run has no number."""
+    if record.outcome in REFUSED:
+        return "no points"
+    return f"{number(record.reached)} of {number(record.full)}"
+
+
+def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
+    table = Table("student", "outcome", "points", title=lab.title)
+    for record in records:
+        points = _points(record)
+        words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
+        table.add_row(escape(record.student), escape(words), points)
+    console.print(table)
+    outcomes = [record.outcome for record in records]
+    counted = ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
+    console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
+
+
+def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
+    """What a teacher should look at in the class of a lab."""
+    tell(console, "look at", [*course.remarks(), *course.lab(lab).problems()])
+
+
+def tell(console: Console, mark: str, lines: Iterable[str]) -> None:
+    """A line for each thing that a teacher should know."""
+    for line in lines:
+        console.print(f"[yellow]{mark}[/] {escape(line)}", highlight=False)
+
+
+def number(points: float | None) -> str:
+    return "?" if points is None else f"{points:g}"

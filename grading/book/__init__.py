@@ -1,0 +1,1 @@
+"""The class: who is in it, its rules, what a teacher decided, and what counts in the end."""
