@@ -69,6 +69,8 @@ def main() -> None:
             for name in options.labs if options.kind != HONEST else []:
                 rows.append(judge_cheats(definition.load(name), folder, options))
                 show(rows[-1:])
+        except KeyboardInterrupt:
+            sys.exit(130)
         finally:
             show(rows)
     if any(row.wrong for row in rows):

@@ -36,17 +36,19 @@ class Course:
         for name, data in hand_ins:
             (handed_in / name).mkdir(parents=True, exist_ok=True)
             write_whole(handed_in / name / f"{self.lab.name}.ipynb", data)
-        done = subprocess.run(
-            [
-                *(str(repository() / "course"), "grade", self.lab.name, str(handed_in)),
-                *("--jobs", str(jobs), "--out", str(self.records), "--json"),
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        if done.returncode not in (0, FAULTS):
-            sys.exit(f"grade ended with {done.returncode}; what it printed stands above")
-        return {record["student"]: record for record in json.loads(done.stdout)}
+        command = [
+            *(str(repository() / "course"), "grade", self.lab.name, str(handed_in)),
+            *("--jobs", str(jobs), "--out", str(self.records), "--json"),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                printed, _ = process.communicate()
+            except KeyboardInterrupt:
+                process.wait()  # it hears of it too, and ends what it has started
+                raise
+        if process.returncode not in (0, FAULTS):
+            sys.exit(f"grade ended with {process.returncode}; what it printed stands above")
+        return {record["student"]: record for record in json.loads(printed)}
 
     def digests(self) -> dict[str, str]:
         """Every file of the attempts that are over, and of the secret."""
