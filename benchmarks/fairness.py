@@ -1,6 +1,6 @@
 """Whether honest hand-ins get full marks, and cheats get nothing.
 
-./course bench fairness [1 2 …] [--kind honest] [--only WORD] [--jobs 2] [--keep FOLDER]
+./course bench fairness [1 2 …] [--kind honest] [--only WORD …] [--jobs 2] [--keep FOLDER]
 
 Each lab's solution is handed in as many other people would write it, and blank labs with code that
 wants points, other people's records, or to stay. All of them are graded by `./course grade`. With
@@ -55,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./course bench fairness")
     parser.add_argument("labs", nargs="*", default=[place.name for place in _labs()])
     parser.add_argument("--kind", choices=[HONEST, CHEATS])
-    parser.add_argument("--only", default="", help="those whose name holds this word")
+    parser.add_argument("--only", nargs="+", default=[""], help="those whose name holds a word")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a folder for hand-ins, records and pages")
     options = parser.parse_args()
@@ -86,7 +86,9 @@ def _labs() -> list[Any]:
 def judge_honest(lab: Definition, folder: Path, options: argparse.Namespace) -> Row:
     """Every honest hand-in reaches all points."""
     row = Row(lab.name, HONEST)
-    chosen = [(name, data) for name, data in honest(lab) if options.only in name]
+    chosen = [
+        (name, data) for name, data in honest(lab) if any(word in name for word in options.only)
+    ]
     records = Course(lab, folder / f"{lab.name}-honest").grade(chosen, options.jobs)
     for name, _ in chosen:
         record = records[name]
@@ -103,7 +105,11 @@ def judge_cheats(lab: Definition, folder: Path, options: argparse.Namespace) -> 
     before = course.digests()
     told = {"COURSE": str(course.records), "ROOT": str(repository()), "LOOT": LOOT}
     told |= {"STRAY": STRAY, "VICTIM": VICTIM}
-    chosen = [(name, data) for name, data in cheats(lab, told) if options.only in name]
+    chosen = [
+        (name, data)
+        for name, data in cheats(lab, told)
+        if any(word in name for word in options.only)
+    ]
     # by its name it is graded last, where the cheats were
     records = course.grade([*chosen, (NEXT, solved)], options.jobs)
     after = course.digests()
