@@ -40,7 +40,7 @@ class CannotOpen(Exception):
 
 
 @dataclass(frozen=True)
-class Member:
+class PackedFile:
     """A plain file of an archive, whose place stays inside it. `changed` orders members."""
 
     place: PurePosixPath
@@ -73,7 +73,7 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or name in LEFT_BEHIND | PACKAGES
 
 
-def members(opened: IO[bytes], name: str, ignored: list[str]) -> Iterator[Member]:
+def members(opened: IO[bytes], name: str, ignored: list[str]) -> Iterator[PackedFile]:
     """The files of an archive; raises CannotOpen. Each can be read until the next is asked for."""
     if name.lower().endswith(TARS):
         yield from _of_tar(opened, ignored)
@@ -103,7 +103,7 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> None:
         target.write(chunk)
 
 
-def _of_zip(opened: IO[bytes], ignored: list[str]) -> Iterator[Member]:
+def _of_zip(opened: IO[bytes], ignored: list[str]) -> Iterator[PackedFile]:
     try:
         archive = zipfile.ZipFile(opened)
     except BROKEN as error:
@@ -117,10 +117,10 @@ def _of_zip(opened: IO[bytes], ignored: list[str]) -> Iterator[Member]:
             if info.is_dir() or is_dropped(PurePosixPath(*_inner(place))):
                 continue
             if _is_plain(place, stat.S_ISLNK(info.external_attr >> 16), info.filename, ignored):
-                yield Member(place, _minutes(info), lambda info=info: archive.open(info))
+                yield PackedFile(place, _minutes(info), lambda info=info: archive.open(info))
 
 
-def _of_tar(opened: IO[bytes], ignored: list[str]) -> Iterator[Member]:
+def _of_tar(opened: IO[bytes], ignored: list[str]) -> Iterator[PackedFile]:
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as copy:
         try:
             _copy(_unpacked(opened), copy)
@@ -133,7 +133,9 @@ def _of_tar(opened: IO[bytes], ignored: list[str]) -> Iterator[Member]:
                     if info.isdir() or is_dropped(PurePosixPath(*_inner(place))):
                         continue
                     if _is_plain(place, not info.isfile(), info.name, ignored):
-                        yield Member(place, info.mtime, lambda info=info: _extracted(archive, info))
+                        yield PackedFile(
+                            place, info.mtime, lambda info=info: _extracted(archive, info)
+                        )
         except BROKEN as error:
             raise CannotOpen(f"it is no readable tar archive ({error})") from None
 

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from grading.handin import code
 from grading.handin.cells import check_number, is_demo, task_number
 from grading.handin.pieces import Kind, Piece, Pieces, Unclear
-from grading.handin.recognise import looked_at
+from grading.handin.recognise import looked_at, looks_at
 
 
 def put_in_order(master: NotebookNode, pieces: Pieces) -> list[str]:
@@ -193,8 +193,11 @@ def _behind_answer(pieces: Pieces, task: int, between: list[int]) -> int:
         if any(_is_apart(pieces, one, other) for one, other in pairwise(best)):
             raise unclear(task, best)
         said = best[-1:]
-    last = said or pieces.stubs(task)
-    last += [one for at in between if (one := pieces.of(at)) is not None]
+    given = [one for at in between if (one := pieces.of(at)) is not None]
+    if looks := [one for one in said if looks_at(one.text, task)]:
+        # joined with its check, which does not see what comes below
+        return max(map(pieces.at, [looks[-1], *given])) + 1
+    last = [*(said or pieces.stubs(task)), *given]
     if task in pieces.claimed:
         last.append(pieces.claimed[task])
     return _behind_own(pieces, max(map(pieces.at, last), default=-1) + 1, task)

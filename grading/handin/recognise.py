@@ -6,12 +6,14 @@ sure, and even that may have been changed a little.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from nbformat import NotebookNode
 
+from grading.handin import code
 from grading.handin.cells import HandedIn, check_number, plain, said_task, task_number
 
 LOOKS = re.compile(r"\s*lab\.check\(\s*([1-9]\d*)\s*\)\s*;?\s*")
@@ -79,9 +81,15 @@ def recognised(
 
 def looked_at(text: str) -> int | None:
     """The task that a cell looks at, if it does nothing else."""
-    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    match = LOOKS.fullmatch(code)
+    bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    match = LOOKS.fullmatch(bare)
     return int(match[1]) if match else None
+
+
+def looks_at(text: str, task: int) -> bool:
+    """Whether a cell looks at a task, among other things that it does."""
+    tree = code.tree(text)
+    return bool(tree) and any(looked_at(ast.unparse(one)) == task for one in tree.body)
 
 
 def _are_alike(ours: str, theirs: str) -> bool:

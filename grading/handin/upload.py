@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.handin import archives, names
-from grading.handin.archives import BROKEN, CannotOpen, Member, Opener, is_archive, is_hidden
+from grading.handin.archives import BROKEN, CannotOpen, PackedFile, Opener, is_archive, is_hidden
 from grading.handin.notebookfile import LARGEST_FILE
 
 MOST_WORK = 20_000
@@ -103,7 +103,7 @@ def inner_files(archive: File, ignored: list[str]) -> Iterator[File]:
             yield _file(archive.place.parent, member)
 
 
-def _file(folder: PurePosixPath, member: Member) -> File:
+def _file(folder: PurePosixPath, member: PackedFile) -> File:
     return File(folder / member.place, member.changed, member.open)
 
 

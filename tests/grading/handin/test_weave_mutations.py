@@ -9,7 +9,7 @@ import ast
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -189,6 +189,7 @@ def executed(texts):
 
 
 @settings(deadline=None, max_examples=400)
+@example(changes=[("merge", 0), ("stub below", 0), ("try", 1)])
 @given(changes=st.lists(st.tuples(ORDER, st.integers(0, 12)), max_size=6))
 def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(changes):
     cells = as_handed_in(lab(SOLVED))
