@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kafka import KafkaConsumer, KafkaProducer
 
-from grading.judge.checks import check, equal, expect, same
+from grading.judge.checks import Unseen, check, equal, expect, same
 
 from .flowers import LONE, as_read, colour, flowers, log, pair, places, row, rows_of
 
@@ -156,7 +156,8 @@ def points_are_the_records(x):
 @check(5, points=6, title="The labels that differ")
 def labels_that_differ(x):
     changed = x.value("changed", list[tuple[int, str, str]])
-    yield expect(log(x), "both topics are empty: there are no records to label", must=True)
+    if not log(x):
+        raise Unseen("both topics are empty: there are no records to label")
     right = [found for found in changed if list(found) in CHANGED]
     yield (
         len(changed) == len(right) == len(CHANGED) and len({*changed}) == len(CHANGED),
