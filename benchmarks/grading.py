@@ -19,7 +19,7 @@ from rich.console import Console
 
 from grading.define import definition, master
 from grading.define.seed import course_secret
-from grading.handin.intake import Submission
+from grading.handin.submission import Submission
 from grading.keep.record import Store
 from grading.prove.verify import handed_in
 from grading.run.lanes import Lanes, overhead, plan

@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from commands.board import number, tell_problems
+from commands.board import tell_problems
 from commands.grading import COURSE, LabName, Out, expect_records
 from grading.define import definition
+from grading.keep.words import as_number
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
@@ -136,12 +137,12 @@ def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
     if isinstance(whose, Mark):
         console.print(escape(f"{whose.name} [{whose.id}]: {_points(whose)}"))
         for line in whose.lines:
-            said = "excused" if line.is_excused else f"{number(line.reached)} of {line.full:g}"
+            said = "excused" if line.is_excused else f"{as_number(line.reached)} of {line.full:g}"
             console.print(escape(f"  {line.check['id']}: {said}  {line.check['title']}"))
         for words in whose.words:
             console.print(escape(f"  {words}"))
     else:
-        points = whose.instead or "no points" if whose.points is None else number(whose.points)
+        points = whose.instead or "no points" if whose.points is None else as_number(whose.points)
         console.print(escape(f"{whose.person.label}: {points}. {whose.remarks}"))
     for one in found.standing(whose):
         value = "" if one.points is None else f" {one.points:g}"

@@ -19,8 +19,9 @@ from grading.book.platforms import (
     row_of,
     rows,
 )
-from grading.book.spreadsheet import Table, as_number, guarded, made
+from grading.book.spreadsheet import Table, guarded, made
 from grading.define.definition import Definition
+from grading.keep.words import as_number
 
 EXCUSED_IN_CANVAS = "EX"
 

@@ -77,6 +77,8 @@ class Closure:
     """The modules of ours that some modules import, and those import, and so on."""
 
     root: Path
+    ours: re.Pattern[str] = OURS
+    left_out: tuple[str, ...] = NO_INPUT
     files: set[Path] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     """First names of imports from elsewhere."""
@@ -88,10 +90,10 @@ class Closure:
         if name in self._added:
             return
         self._added.add(name)
-        if not OURS.fullmatch(name):
+        if not self.ours.fullmatch(name):
             self.outside.add(name.partition(".")[0])
             return
-        if any(f"{name}.".startswith(f"{left_out}.") for left_out in NO_INPUT):
+        if any(f"{name}.".startswith(f"{left_out}.") for left_out in self.left_out):
             return
         parts = name.split(".")
         for end in range(1, len(parts) + 1):

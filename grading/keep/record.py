@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.define.definition import Definition
-from grading.handin.intake import Submission
+from grading.handin.submission import Submission
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.score import of_check, total

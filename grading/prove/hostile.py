@@ -18,7 +18,7 @@ from typing import Any
 from grading.define.expression import names_in
 from grading.define.seed import Parameters
 from grading.judge import checks
-from grading.judge.checks import Check, Unseen
+from grading.judge.checks import Check, Result, Unseen
 from grading.judge.log import Log, Record
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.plain import as_json
@@ -70,13 +70,16 @@ def _of_check(check: Check, answers: Answers, p: Parameters, seed: str) -> Itera
         return
     for question, name, other, is_equal in _changes(answers):
         result = checks.run(check, retold({**answers, question: other}, p, seed, check.id))
-        where = f"{check.id}, where {name} is {_short(other)}"
-        if result.outcome in OURS:
-            yield f"{where}, breaks: {result.detail.strip().splitlines()[-1]}"
-        elif result.outcome is Outcome.PASS and not is_equal:
-            yield f"{where}, passes"
-        elif result.outcome is not Outcome.PASS and not all(result.messages or [""]):
-            yield f"{where}, fails without a word"
+        if weakness := _weakness(result, is_equal):
+            yield f"{check.id}, where {name} is {_short(other)}, {weakness}"
+
+
+def _weakness(result: Result, is_equal: bool) -> str:
+    if result.outcome in OURS:
+        return f"breaks: {result.detail.strip().splitlines()[-1]}"
+    if result.outcome is Outcome.PASS:
+        return "" if is_equal else "passes"
+    return "" if all(result.messages or [""]) else "fails without a word"
 
 
 def _changes(answers: Answers) -> Iterator[tuple[Question, str, Any, bool]]:

@@ -22,8 +22,8 @@ from nbformat import NotebookNode
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import Parameters, course_secret
-from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
+from grading.handin.submission import Submission
 from grading.handin.weave import as_handed_in
 from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome

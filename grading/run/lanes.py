@@ -19,7 +19,7 @@ from typing import Any
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission, as_known
+from grading.handin.submission import Submission, as_known
 from grading.judge.outcome import OURS, Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
@@ -252,16 +252,9 @@ def by_the_student(attempted: Attempted) -> None:
 
 def refusal(lab: Definition, work: Work) -> Evidence:
     """The evidence of a hand-in that cannot be run."""
-    submission = work.submission
-    return Evidence(
-        lab.name,
-        submission.student,
-        work.seed,
-        oddities=list(submission.notes),
-        refusal=submission.refusal,
-        why=submission.why,
-        is_complete=True,
-    )
+    one = work.submission
+    assert one.refusal is not None, "without a notebook it is refused"
+    return Evidence.refused(lab.name, one.student, work.seed, one.refusal, one.why, one.notes)
 
 
 def overhead(record: AttemptRecord) -> float | None:

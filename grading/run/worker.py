@@ -76,7 +76,8 @@ class Grader:
                     asked=asked(lab),
                 )
             except Unclear as why:
-                return refused(lab, job, str(why)), None
+                whose = (lab.name, job.student, job.seed)
+                return Evidence.refused(*whose, Outcome.UNCLEAR, str(why), job.notes), None
         view = self.attach(job.cluster)
         graded = GradedNotebook(self.kernel, lab.limits)
         x = (Witnessed if job.transcript else Visible)(graded, view, p, job.seed)
@@ -145,19 +146,6 @@ class Grader:
             yield
         finally:
             self.phases[name] = round(time.monotonic() - started, 3)
-
-
-def refused(lab: definition.Definition, job: Job, why: str) -> Evidence:
-    """The evidence of a hand-in of which nobody can say what its answers are."""
-    return Evidence(
-        lab.name,
-        job.student,
-        job.seed,
-        oddities=list(job.notes),
-        refusal=Outcome.UNCLEAR,
-        why=why,
-        is_complete=True,
-    )
 
 
 def first_cell(job: Job) -> str:

@@ -4,7 +4,9 @@ from itertools import pairwise
 
 from grading.judge.checks import Unseen, check, equal, expect, same
 from grading.judge.log import whole_number
+from grading.judge.sealed import Sealed
 
+PROVEN = Sealed("lab01 proven", "6f87232382952f0e")
 PLACE = {"leader": int, "replicas": list[int], "isr": list[int]}
 
 
@@ -65,7 +67,7 @@ def home_is_right(x):
 def evidence_is_weighed(x):
     proven = x.value("proven", set[int])
     yield (
-        proven == {1, 3},
+        proven == PROVEN,
         "proven has a claim that the output does not prove, or lacks one that it proves: what in "
         "the output would look different if the claim were false?",
     )

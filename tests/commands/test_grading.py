@@ -42,11 +42,16 @@ def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
 def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsys):
     class_folder, out = tmp_path / "class", tmp_path / "grades"
     class_folder.mkdir()
+    solved.metadata["kafka_course"] |= {"edition": "0.9", "version": 7, "text": ""}
     nbformat.write(solved, class_folder / "anna.ipynb")
     (class_folder / "ben.ipynb").write_text("<html>")
     command = ["grade", "90", str(class_folder), "--out", str(out), "--json"]
     assert app.main(command) == 0
-    anna, ben = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    anna, ben = json.loads(captured.out)
+    other = "The notebook was made from version 7 of the lab, and this is version 1 (edition 0.9)"
+    assert f"anna: {other}; that alone costs nothing" in captured.err
+    assert [note for note in anna["notes"] if other in note]
     assert (anna["student"], anna["outcome"], anna["reached"]) == ("anna", "pass", 8)
     assert (ben["student"], ben["outcome"], ben["reached"]) == ("ben", "unreadable", 0)
     assert app.main(command) == 0
@@ -146,10 +151,12 @@ def test_check_tells_what_is_wrong_and_one_next_step(solved, tmp_path, capsys):
         if cell.id == "task-2":
             cell.source = "# Task 2\ndef reverse(text):\n    return text"
     path = tmp_path / "my lab (2).ipynb"
+    solved.metadata["kafka_course"] |= {"edition": "0.9", "version": 1, "text": "1f"}
     nbformat.write(solved, path)
     assert app.main(["check", str(path)]) == 0
     said = capsys.readouterr().out
     assert "✓ 1 The number is doubled (2 of 2)" in said
+    assert "made from another text of version 1 of the lab than this one (edition 0.9)" in said
     assert "first word: expected 'ba', saw 'ab'" in said
     assert "1 hidden check worth 2 more runs when it is graded" in said
     assert "Hint for task 2: Slices have a step." in said

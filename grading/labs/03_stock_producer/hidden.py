@@ -11,14 +11,12 @@ from .trade import names, place_of
 @check(2, points=4, title="All chance comes from the generator")
 def chance_comes_from_the_generator(x):
     stock, seed = x.p.stocks[4], x.rng.randrange(10**6)
-    draw = (
-        f"(lambda generator: [[p.dollars, p.cents] for p in "
-        f"[random_price({stock!r}, generator) for _ in range(20)]])"
-        f"(__import__('random').Random({{}}))"
-    )
-    first, again, other = (
-        x.value(draw.format(s), list[tuple[int, int]], called=f"20 prices of {stock[0]}")
-        for s in (seed, seed, seed + 1)
+    prices = list[tuple[int, int]]
+    first, again, other = x.value(
+        f"[[[p.dollars, p.cents] for p in [random_price({stock!r}, own) for _ in range(20)]]"
+        f" for own in map(__import__('random').Random, ({seed}, {seed}, {seed + 1}))]",
+        tuple[prices, prices, prices],
+        called=f"what random_price draws for {stock[0]} with three generators",
     )
     yield (
         again == first != other,

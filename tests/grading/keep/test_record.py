@@ -10,8 +10,8 @@ import pytest
 
 from grading.define.definition import Definition
 from grading.define.seed import Draw, course_secret, parameters, practice_seed, student_seed
-from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
+from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn
 from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome

@@ -10,7 +10,7 @@ from grading.define.place import Place
 from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
 from grading.keep.record import slug
-from grading.prove.verify import verify
+from grading.prove.verify import RIGHT, asked_again, verify
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
 from kafkalab.errors import CourseError
 
@@ -51,6 +51,21 @@ def test_a_lab_that_shows_what_is_not_true_is_not_proven(course, tiny, tmp_path)
     (problem,) = proof.problems
     assert problem.startswith("reference: a cell of the master failed: shown = ")
     assert "AssertionError" in (tmp_path / "pages" / "lab90_tiny.html").read_text()
+
+
+@pytest.mark.cluster
+def test_a_lab_whose_check_breaks_at_odd_answers_is_not_proven(course, tmp_path):
+    roots = tmp_path / "course", tmp_path / "mended"
+    for root in roots:
+        shutil.copytree(course, root)
+    checks = roots[0] / "labs" / "90_tiny" / "checks.py"
+    checks.write_text(checks.read_text().replace(", list[str])", ")"))
+    broken, mended = (definition.load("lab90", root) for root in roots)
+    (problem,) = verify(broken, tmp_path / "kept", only=RIGHT).problems
+    assert problem.startswith("words_reversed, where reversed_words is None, breaks: TypeError")
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert asked_again(broken, kept).problems == [problem]
+    assert asked_again(mended, kept).problems == []
 
 
 def outcomes(record):

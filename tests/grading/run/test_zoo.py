@@ -8,8 +8,8 @@ import os
 import psutil
 import pytest
 
-from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
+from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.keep import report
