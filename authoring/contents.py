@@ -6,10 +6,9 @@ from pathlib import PurePosixPath
 
 from authoring import rules
 from authoring.percent import Script
+from kafkalab.setup import way
 
 QUESTION = re.compile(r"[^.?!\n]*\?")
-MINUTES = re.compile(r"\b(\d+) minutes\b")
-NEEDS = re.compile(r"\bNeeds\b(.*)")
 CONTENTS = PurePosixPath("notebooks", "README.md")
 TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
 
@@ -23,7 +22,7 @@ class Page:
     number: str
     lab: bool
     question: str
-    minutes: str
+    minutes: int | None
     needs: tuple[str, ...]  # numbers of lessons
 
 
@@ -34,8 +33,6 @@ def page(script: Script) -> Page:
     opening = "\n".join(script.cells[0].lines[1:])
     facts = script.cells[1].text if len(script.cells) > 1 else ""
     question = QUESTION.search(re.sub(r"(?<=\S)\n(?=\S)", " ", opening))
-    minutes = MINUTES.search(facts)
-    needs = NEEDS.search(facts)
     folder = PurePosixPath(script.path).parent.name
     return Page(
         notebook=PurePosixPath(
@@ -45,17 +42,9 @@ def page(script: Script) -> Page:
         number=title.number,
         lab=title.lab,
         question=question[0].strip() if question else "",
-        minutes=minutes[1] if minutes else "",
-        needs=_numbers(MINUTES.sub("", needs[1])) if needs else (),
+        minutes=way.minutes(facts),
+        needs=way.needs(facts),
     )
-
-
-def _numbers(text: str) -> tuple[str, ...]:
-    """The lessons of "00, 02 and 05" or of "03 to 05"."""
-    found: list[str] = []
-    for first, last in re.findall(r"\b(\d\d)\b(?: to (\d\d)\b)?", text):
-        found += [f"{number:02}" for number in range(int(first), int(last or first) + 1)]
-    return tuple(found)
 
 
 def navigation(page: Page, pages: list[Page]) -> str:
@@ -107,7 +96,9 @@ def put_table(readme: str, pages: list[Page]) -> str:
 
 
 def _row(page: Page, told: str, root: str) -> str:
-    return f"| {page.number} | [{page.title}]({root}{page.notebook}) | {told} | {page.minutes} |"
+    return (
+        f"| {page.number} | [{page.title}]({root}{page.notebook}) | {told} | {page.minutes or ''} |"
+    )
 
 
 def _link(page: Page, other: Page) -> str:

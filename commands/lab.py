@@ -14,7 +14,7 @@ from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.java import aot, jars
 from kafkalab.places import repository
-from kafkalab.setup import copies, kernel
+from kafkalab.setup import contents, copies, kernel, way
 
 FIRST = Path("notebooks", "00_start.ipynb")
 PORT = 8888
@@ -29,7 +29,7 @@ def lab(
         int | None, typer.Option(min=1, max=65535, help="The port; else the first free from 8888.")
     ] = None,
 ) -> None:
-    """Open JupyterLab on the first lesson.
+    """Open JupyterLab on the first lesson, later on your contents.
 
     Your copies of the lessons and labs lie in work/. Those you changed are never overwritten.
     """
@@ -40,6 +40,10 @@ def lab(
     work = repository() / "work"
     for sentence in told.sentences(copies.refresh(repository(), work), work):
         console.print(sentence, markup=False)
+    try:
+        contents.write(repository(), work)
+    except CourseError as error:  # what was answered so far cannot be read; pages open without
+        console.print(str(error), markup=False)
     environment.clear_for_jupyterlab()
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     # Its kernel is the installed one, and helps with cells that are run out of order.
@@ -52,8 +56,9 @@ def lab(
 
 
 def options(work: Path, port: int | None) -> list[str]:
-    """How JupyterLab is started: on this machine only, with its token, on the first lesson."""
-    first = f"/tree/{FIRST.as_posix()}" if (work / FIRST).exists() else ""
+    """How JupyterLab is started: on this machine only, with its token, on a page."""
+    page = Path(contents.FILE) if is_past_the_start(work) else FIRST
+    first = f"/tree/{page.as_posix()}" if (work / page).exists() else ""
     if port and not _free(port):
         raise CourseError(
             f"Port {port} is in use by another program.",
@@ -71,6 +76,14 @@ def options(work: Path, port: int | None) -> list[str]:
         # In a container the only user is often root; the page is for this machine alone anyway.
         f"--ServerApp.allow_root={os.geteuid() == 0}",
     ]
+
+
+def is_past_the_start(work: Path) -> bool:
+    """Whether the first lesson was run to its end."""
+    try:
+        return any(step.is_done for step in way.steps(repository(), work)[:1])
+    except CourseError:
+        return False
 
 
 def _free(port: int) -> bool:

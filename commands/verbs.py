@@ -33,6 +33,7 @@ REST_IS_PASSED_ON = {"allow_interspersed_args": False}
 ALL = {
     "lab": Verb("lab", LEARN, "Open JupyterLab on the first lesson."),
     "check": Verb("check", LEARN, "Check your own lab: a fresh run, the public checks, hints."),
+    "progress": Verb("progress", LEARN, "Show how far you are, and what comes next."),
     "reset": Verb("reset", LEARN, "Give a lesson or a lab a fresh page; keep yours aside."),
     "run": Verb("run", LEARN, "Run lessons without a browser; write HTML and a summary."),
     "up": Verb("cluster", LEARN, "Start a cluster without a notebook."),

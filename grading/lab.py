@@ -32,6 +32,7 @@ from grading.practice.own_cells import OwnCells
 from grading.practice.show import Assessment
 from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
+from kafkalab.notebook import ending, kept
 from kafkalab.places import offer_programs
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ class Lab:
         if self._is_graded:
             return None
         tasks = set(self._definition.tasks)
-        return Assessment.of(self._definition, self._results(tasks), tasks, self._cells.causes)
+        found = Assessment.of(self._definition, self._results(tasks), tasks, self._cells.causes)
+        if found.points.reached is not None:
+            kept.keep(ending.KIND, "score", reached=found.points.reached, full=found.points.full)
+        return found
 
     def program(self, name: str, tasks: Iterable[int], end: str) -> Path:
         """A Python file in the working folder: the cells of these tasks as last run, then `end`.

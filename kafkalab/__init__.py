@@ -71,4 +71,5 @@ def __dir__() -> list[str]:
 
 arriving.when_imported()
 if "IPython" in sys.modules:  # else there are no cells
-    importlib.import_module("kafkalab.notebook.missing_names").watch()
+    for watching in ("missing_names", "ending"):
+        importlib.import_module(f"kafkalab.notebook.{watching}").watch()

@@ -31,7 +31,7 @@ PAGES = [START, BROKER, LAB]
 
 def test_a_page_knows_its_question_minutes_and_needs() -> None:
     assert BROKER.question == "Is it safe?"
-    assert BROKER.minutes == "25"
+    assert BROKER.minutes == 25
     assert BROKER.needs == ("00",)
     assert LAB.needs == ("00", "01")
     assert START.needs == ()

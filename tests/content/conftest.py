@@ -17,7 +17,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 from commands.lab import options
 from kafkalab import places
-from kafkalab.setup import copies
+from kafkalab.setup import contents, copies
 from kafkalab.spark.pool import warm_spark
 from kafkalab.wait import wait_until
 from tests.browser import CHROMIUM, QUIET
@@ -119,6 +119,14 @@ class Reader:
         )
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    def open_contents(self) -> None:
+        """Open the page of contents in the place of the present one."""
+        start = self._address("00_start.ipynb")
+        self.page.goto(start.replace("notebooks/00_start.ipynb", contents.FILE))
+        expect(self.page.locator(".jp-Notebook:visible")).to_contain_text(
+            "Contents", timeout=60_000
+        )
 
     def finished(self) -> dict[str, Any]:
         """The notebook when all its cells have run, none with an error.

@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from kafkalab.notebook import kept
+from kafkalab.places import repository
+from kafkalab.setup import contents
 from kafkalab.wait import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -28,8 +30,8 @@ def notebook(work: Path) -> str:
     cells += [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(content, work / "notebooks" / "ask.ipynb")
-    return "ask.ipynb"
+    nbformat.write(content, work / "notebooks" / "00_start.ipynb")
+    return "00_start.ipynb"
 
 
 @pytest.fixture(autouse=True)
@@ -81,12 +83,20 @@ def test_an_answer_is_kept_with_the_keyboard_alone_and_is_there_after_a_restart(
     expect(cells.nth(2).get_by_role("textbox", name="records")).to_have_value("12")
 
     found = wait_until(
-        lambda: kept.read(work)["ask"].get("choices"),
+        lambda: kept.read(work)["00_start"].get("choices"),
         timeout=20,
         what="the choice",
         not_yet=(KeyError,),
     )
     assert found["Who leads then?"]["verdict"] == "off"
-    assert json.loads((work / kept.FILE).read_text())["pages"]["ask"]["predictions"] == {
+    assert json.loads((work / kept.FILE).read_text())["pages"]["00_start"]["predictions"] == {
         "records": {"measured": 11.0, "said": 12, "verdict": "close"}
     }
+
+    # The contents know of it: as they were written when JupyterLab was started, and run anew.
+    contents.write(repository(), work)
+    reader.open_contents()
+    row = page.get_by_role("row", name="00 Start")
+    expect(row).to_contain_text("done")
+    expect(row).to_contain_text("1 close, 1 off")
+    expect(page.locator(".jp-Notebook:visible")).to_contain_text("Still running")

@@ -1,0 +1,28 @@
+"""`./course progress`: how far the learner is."""
+
+from rich.console import Console
+from rich.table import Table
+
+from kafkalab.places import repository
+from kafkalab.setup.contents import foretold, how_far
+from kafkalab.setup.way import following, steps
+
+
+def progress() -> None:
+    """Show how far you are on each page, and what comes next.
+
+    It is kept in work/progress.json. Nothing is sent anywhere.
+    """
+    found = steps(repository(), repository() / "work")
+    console = Console(highlight=False)
+    table = Table("page", "minutes", "how far", "predictions", "exercises", box=None)
+    for step in found:
+        minutes = "" if step.minutes is None else str(step.minutes)
+        solved = str(step.solved) if step.solved else ""
+        table.add_row(step.title, minutes, how_far(step), foretold(step), solved)
+    console.print(table)
+    comes = following(found)
+    if comes is None:
+        console.print("You have been everywhere.")
+    else:
+        console.print(f"Next: {comes.title} (./course lab, then work/{comes.page})", markup=False)
