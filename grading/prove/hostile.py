@@ -70,6 +70,8 @@ def _of_check(check: Check, answers: Answers, p: Parameters, seed: str) -> Itera
         return
     for question, name, other, is_equal in _changes(answers):
         result = checks.run(check, retold({**answers, question: other}, p, seed, check.id))
+        if isinstance(other, TopicView) and result.outcome is Outcome.INFRA:
+            continue  # a partition that nobody leads is a fault of the cluster, and told as one
         if weakness := _weakness(result, is_equal):
             yield f"{check.id}, where {name} is {_short(other)}, {weakness}"
 
