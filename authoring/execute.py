@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -73,21 +73,70 @@ def run(
     backwards: before it, all cells from the last to the first (see authoring.untidy); twice: each
     cell of the page two times in a row.
     """
-    # a second's work to import, and ./course build shares the command's module
+    build = notebooks.solution_notebook if proofs else notebooks.student_notebook
+    parts = notebooks.with_answers(script if proofs else script.page())
+    return _run(
+        rules.name(script),
+        notebooks.to_text(build(text, script.path, navigation)),
+        [f"{script.path}:{cell.line}" for cell in parts.cells],
+        output,
+        folder,
+        environment or {},
+        cell_seconds,
+        lesson_seconds,
+        backwards,
+        twice,
+    )
+
+
+def run_page(
+    page: Path,
+    output: Path,
+    *,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    cell_seconds: float = CELL_SECONDS,
+    lesson_seconds: float = LESSON_SECONDS,
+) -> LessonRun:
+    """Run a notebook that was built, where its script is not there. Otherwise as `run`."""
+    text = page.read_text("utf-8")
+    cells = range(1, 1 + len(nbformat.reads(text, 4).cells))
+    return _run(
+        page.stem,
+        text,
+        [f"{page.name}, cell {number}" for number in cells],
+        output,
+        folder,
+        environment or {},
+        cell_seconds,
+        lesson_seconds,
+    )
+
+
+def _run(
+    name: str,
+    text: str,
+    places: Sequence[str],
+    output: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    cell_seconds: float,
+    lesson_seconds: float,
+    backwards: bool = False,
+    twice: bool = False,
+) -> LessonRun:
+    """text: of the notebook. places: how each of its cells is called where it fails."""
+    # a second's work to import
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     from authoring import untidy
 
-    name = rules.name(script)
     folder.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True, exist_ok=True)
     executed, page = output / f"{name}.ipynb", output / f"{name}.html"
-    build = notebooks.solution_notebook if proofs else notebooks.student_notebook
-    executed.write_text(notebooks.to_text(build(text, script.path, navigation)), "utf-8")
-    parts = notebooks.with_answers(script if proofs else script.page())
-    places = [f"{script.path}:{cell.line}" for cell in parts.cells]
+    executed.write_text(text, "utf-8")
     started = time.monotonic()
 
     def seconds_for(cell: nbformat.NotebookNode) -> float:
@@ -99,7 +148,7 @@ def run(
     # a folder of its own, two runs would use the same files in the same place.
     with (
         # As JupyterLab tells a kernel which notebook it runs.
-        _marked({page_of.SESSION: str(executed.absolute()), **(environment or {})}) as mark,
+        _marked({page_of.SESSION: str(executed.absolute()), **environment}) as mark,
         tempfile.TemporaryDirectory(prefix="kernel-") as sockets,
     ):
         try:

@@ -6,7 +6,6 @@ imported, so that the command line answers at once.
 """
 
 import importlib
-import importlib.util
 import os
 import signal
 import sys
@@ -40,12 +39,9 @@ def build(arguments: list[str]) -> typer.Typer:
 
     called = next((word for word in arguments if not word.startswith("-")), None)
     for name, verb in VERBS.items():
-        module = f"commands.{verb.module}"
-        if importlib.util.find_spec(module) is None:
-            continue
         function: Callable[..., object] = _listed_only
         if name == called:
-            function = getattr(importlib.import_module(module), name)
+            function = getattr(importlib.import_module(f"commands.{verb.module}"), name)
         app.command(
             name,
             short_help=verb.help,

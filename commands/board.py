@@ -1,5 +1,6 @@
 """What is told while hand-ins run, and when they have run."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from grading.define.definition import Definition
-from grading.judge.outcome import IN_WORDS, OURS, REFUSED
+from grading.judge.outcome import OURS, REFUSED
+from grading.keep.words import as_number, counted, headline, in_words
 
 if TYPE_CHECKING:
     from grading.book.classbook import ClassBook
@@ -45,43 +47,37 @@ class Board:
 def _line(record: "AttemptRecord") -> str:
     from grading.run.lanes import overhead
 
-    assert record.outcome is not None, "the attempt is over"
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
     points = _points(record)
     beyond = overhead(record)
     took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
-    return f"{escape(record.student)}: [{colour}]{IN_WORDS[record.outcome]}[/], {points}{took}"
+    return f"{escape(record.student)}: [{colour}]{headline(record)}[/], {points}{took}"
 
 
 def _points(record: "AttemptRecord") -> str:
     """What the run gave. What could not be run has no number."""
     if record.outcome in REFUSED:
         return "no points"
-    return f"{number(record.reached)} of {number(record.full)}"
+    return f"{as_number(record.reached)} of {as_number(record.full)}"
 
 
 def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
     table = Table("student", "outcome", "points", title=lab.title)
     for record in records:
         points = _points(record)
-        words = f"{record.outcome}: {record.why[:60]}" if record.why else f"{record.outcome}"
-        table.add_row(escape(record.student), escape(words), points)
+        table.add_row(escape(record.student), escape(in_words(record)), points)
     console.print(table)
-    outcomes = [record.outcome for record in records]
-    counted = ", ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
-    console.print(f"{len(records)} hand-ins: {counted}", highlight=False)
+    heads = Counter(map(headline, records))
+    told = ", ".join(f"{count} {words}" for words, count in heads.most_common())
+    console.print(f"{counted(len(records), 'hand-in')}: {told}", highlight=False)
 
 
 def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
     """What a teacher should look at in the class of a lab."""
-    tell(console, "look at", [*course.remarks(), *course.lab(lab).problems()])
+    tell(console, "look at:", [*course.remarks(), *course.lab(lab).problems()])
 
 
 def tell(console: Console, mark: str, lines: Iterable[str]) -> None:
     """A line for each thing that a teacher should know."""
     for line in lines:
         console.print(f"[yellow]{mark}[/] {escape(line)}", highlight=False)
-
-
-def number(points: float | None) -> str:
-    return "?" if points is None else f"{points:g}"

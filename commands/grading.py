@@ -1,8 +1,7 @@
-"""`./course check`, `grade`, `verify`, `report`: from a notebook to points."""
+"""`./course grade`, `verify`, `report`: from hand-ins to points."""
 
 import datetime
 import json as json_format
-import os
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -14,48 +13,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from commands.attempts import FAULTS, EngineName, choose
 from commands.board import Board, print_class, tell_problems
 from grading.define import definition
 from grading.judge.outcome import OURS
-from grading.run.quick_import import without_web_grammar
-from kafkalab import engine as engines
 from kafkalab.errors import CourseError
-
-without_web_grammar()
 
 COURSE = Path("work", "grades")
 PROOFS = Path("work", "proofs")
-FAULTS = 3  # exit code: the grader could not judge all of it. Marks never change the exit code.
 LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_iris.")]
 Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
 Out = Annotated[Path, typer.Option(help="The course folder: records, pages, the secret of seeds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
-EngineName = Annotated[
-    Literal["process", "docker"] | None,
-    typer.Option(help="What runs the clusters; without it KAFKALAB_ENGINE or process."),
+Trust = Annotated[
+    bool, typer.Option("--trust-students", help="No sandbox: hand-ins run with your rights.")
 ]
-
-
-def check(
-    notebook: Annotated[Path, typer.Argument(help="Your notebook.")], engine: EngineName = None
-) -> None:
-    """Check your own lab as it will be graded: a fresh kernel, the public checks, a hint."""
-    from grading.practice import own_check as own
-
-    _choose(engine)
-    console = Console(soft_wrap=True)
-    with console.status("starting") as status:
-        assessment, notes = own.check(notebook, status.update)
-    for note in notes:
-        console.print(f"[yellow]note[/] {escape(note)}", highlight=False)
-    for text in assessment.as_lines():
-        console.print(escape(text), highlight=False)
-    for step in assessment.next:
-        console.print(f"\n{escape(str(step))}", highlight=False)
-        if step.number < step.of:
-            console.print(f"In the notebook, lab.check({step.task}) tells the next one.")
-    if any(line.result.outcome in OURS for line in assessment.lines):
-        raise typer.Exit(FAULTS)
 
 
 def grade(
@@ -66,35 +38,45 @@ def grade(
     out: Out = COURSE,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
+    wheels: Annotated[
+        Path | None, typer.Option(help="A folder of wheels that hand-ins may install.")
+    ] = None,
     roster: Annotated[
         Path | None, typer.Option(help="A table of your class; is kept as students.csv.")
     ] = None,
 ) -> None:
-    """Grade hand-ins. A run that was cut off goes on where it stopped.
+    """Grade hand-ins, each in a sandbox. A run that was cut off goes on where it stopped.
 
     With students.csv in the course folder, also tells who is missing and whose hand-in matches
     nobody. Exit code 3 if a fault of the grader left a hand-in without points.
     """
+    from commands import surroundings
     from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
+    from grading.handin import versions
     from grading.handin.intake import collect
     from grading.keep import report
     from grading.keep.record import Store
     from grading.keep.rescore import rescore
     from grading.run.lanes import Lanes, plan
 
-    _choose(engine)
+    choose(engine)
     graded = definition.load(lab)
+    around = surroundings.chosen(graded, trust_students, wheels)
     if roster is not None:
         keep_roster(roster, out)
     ClassBook.read(out)  # what is wrong in it is told before anything runs
     intake = collect(path, graded.name)
+    submissions, others = versions.noted(graded, intake.submissions)
     store = Store(out, graded.name)
     rescore(graded, store)
-    work, records = plan(graded, intake.submissions, store, course_secret(out), rerun)
+    work, records = plan(graded, submissions, store, course_secret(out), rerun)
     console = Console(stderr=json, soft_wrap=True)
     for line in intake.ignored:
         console.print(f"[yellow]left aside[/] {escape(line)}", highlight=False)
+    for line in others:
+        console.print(f"[yellow]note[/] {escape(line)}", highlight=False)
     if records:
         console.print(f"{len(records)} of {len(intake.submissions)} are graded already.")
     if reasons := Counter(one.why for one in work):
@@ -102,7 +84,7 @@ def grade(
         console.print(f"{len(work)} to run: {told}.", highlight=False)
     board = Board(console, len(work))
     with board.live:
-        records += Lanes(graded, store, board.tell).run(work, jobs)
+        records += Lanes(graded, store, board.tell, around).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:
@@ -128,8 +110,9 @@ def verify(
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
 ) -> None:
-    """Prove that a lab judges rightly.
+    """Prove that a lab judges rightly, in the sandbox in which hand-ins are graded.
 
     The reference reaches all points, and what the lab shows on the way is true; the blank notebook
     reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
@@ -139,10 +122,11 @@ def verify(
     A run of wrong answers ends after the last check that they name; with --whole it does not. What
     was seen where it went otherwise is kept; --again asks changed checks about it, in seconds.
     """
+    from commands import surroundings
     from grading.prove.verify import asked_again
     from grading.prove.verify import verify as prove
 
-    _choose(engine)
+    choose(engine)
     proven = definition.load(lab)
     keep = PROOFS / f"{proven.name}-{datetime.datetime.now():%Y-%m-%d-%H-%M-%S}"
     pages = proven.place.root / "build" / "run"
@@ -152,7 +136,8 @@ def verify(
         if again is not None:
             proof = asked_again(proven, again)
         else:
-            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "")
+            around = surroundings.chosen(proven, trust_students)
+            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "", around)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:
@@ -194,10 +179,3 @@ def expect_records(course: Path, name: str, lab: str) -> None:
         raise CourseError(
             f"Nothing of {name} is graded in {course}.", "", f"Run ./course grade {lab} PATH"
         )
-
-
-def _choose(name: str | None) -> None:
-    """Clusters and kernels inherit it. What it lacks is told now, not once for each hand-in."""
-    if name:
-        os.environ["KAFKALAB_ENGINE"] = name
-    engines.expect(engines.chosen())

@@ -3,9 +3,9 @@
 from rich.console import Console
 from rich.markup import escape
 
-from commands.board import number
 from commands.grading import COURSE, LabName, Out, expect_records
 from grading.define import definition
+from grading.keep.words import as_number
 
 
 def rescore(lab: LabName, out: Out = COURSE) -> None:
@@ -24,7 +24,7 @@ def rescore(lab: LabName, out: Out = COURSE) -> None:
     done = score_again(graded, store)
     console = Console(soft_wrap=True, highlight=False)
     for before, after in done.changed:
-        points = f"{number(before.reached)} of {before.full:g} -> {number(after.reached)} of"
+        points = f"{as_number(before.reached)} of {before.full:g} -> {as_number(after.reached)} of"
         console.print(f"{escape(after.student)}: {points} {after.full:g}")
     for student, why in done.left.items():
         console.print(f"[yellow]left as it was[/] {escape(student)}: {escape(why)}")

@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from commands.board import number, tell_problems
+from commands.board import tell_problems
 from commands.grading import COURSE, LabName, Out, expect_records
 from grading.define import definition
+from grading.keep.words import as_number
 from kafkalab.errors import CourseError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def review(
     if not person:
         tell_problems(console, course, graded.name)
         _list(console, found)
+        console.print(f"For one of them, with all checks: ./course review {escape(lab)} PERSON")
         return
     whose = found.find(person)
     new = _decided(found, whose, check, points, excuse, comment, why, undo, by)
@@ -122,26 +124,31 @@ def _decided(
 
 def _list(console: Console, found: "LabClass") -> None:
     """Those whose points are not simply what the checks gave."""
+    from grading.book.labclass import label_of
+
     for mark in found.marks:
         if mark.points is None or mark.words:
             reason = mark.record.why if mark.points is None and not mark.words else ""
             words = "; ".join(filter(None, [*mark.words, reason]))
-            console.print(escape(f"{mark.name} [{mark.id}]: {_points(mark)}. {words}"))
-    console.print("For one of them, with all checks: ./course review LAB PERSON")
+            console.print(escape(f"{label_of(mark)}: {_points(mark)}. {words}"))
 
 
 def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
+    from grading.book.labclass import label_of
     from grading.book.marks import Mark
+    from grading.judge.outcome import REFUSED
 
     if isinstance(whose, Mark):
-        console.print(escape(f"{whose.name} [{whose.id}]: {_points(whose)}"))
-        for line in whose.lines:
-            said = "excused" if line.is_excused else f"{number(line.reached)} of {line.full:g}"
-            console.print(escape(f"  {line.check['id']}: {said}  {line.check['title']}"))
+        console.print(escape(f"{label_of(whose)}: {_points(whose)}"))
+        is_run = whose.record.outcome not in REFUSED
+        for line in whose.lines if is_run else ():
+            said = "excused" if line.is_excused else f"{as_number(line.reached)} of {line.full:g}"
+            task, id, title = (line.check[what] for what in ("task", "id", "title"))
+            console.print(escape(f"  {task}  {id}: {said}  {title}"))
         for words in whose.words:
             console.print(escape(f"  {words}"))
     else:
-        points = whose.instead or "no points" if whose.points is None else number(whose.points)
+        points = whose.instead or "no points" if whose.points is None else as_number(whose.points)
         console.print(escape(f"{whose.person.label}: {points}. {whose.remarks}"))
     for one in found.standing(whose):
         value = "" if one.points is None else f" {one.points:g}"

@@ -19,8 +19,9 @@ from grading.book.platforms import (
     row_of,
     rows,
 )
-from grading.book.spreadsheet import Table, as_number, guarded, made
+from grading.book.spreadsheet import Table, guarded, made
 from grading.define.definition import Definition
+from grading.keep.words import as_number
 
 EXCUSED_IN_CANVAS = "EX"
 
@@ -163,7 +164,7 @@ def without_number(found: LabClass, excused_too: bool = False) -> list[str]:
 def _with_number(found: LabClass, done: Exported, excused_too: bool = False) -> list[Mark]:
     """Those who get a cell; the others are named."""
     done.without += without_number(found, excused_too)
-    everybody = [*found.marks, *(one.as_mark(found.full) for one in found.missing)]
+    everybody = [*found.one_each(), *(one.as_mark(found.full) for one in found.missing)]
     return [one for one in everybody if one.points is not None or (excused_too and one.is_excused)]
 
 

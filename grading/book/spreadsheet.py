@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grading.keep.words import as_number
 from kafkalab.errors import CourseError
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -83,8 +84,3 @@ def guarded(cell: object) -> object:
     if isinstance(cell, float):
         return as_number(cell)
     return "" if cell is None else cell
-
-
-def as_number(points: float) -> str:
-    """Points without zeros at the end."""
-    return f"{points:.2f}".rstrip("0").rstrip(".")

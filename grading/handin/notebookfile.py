@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from grading.define.edition import Stamp
 from grading.define.marks import TASK, TASK_LINE
 from grading.handin.weave import HandedIn
 
@@ -37,6 +38,8 @@ class NotebookFile:
     cells: tuple[HandedIn, ...]
     lab: str | None
     notes: tuple[str, ...] = ()
+    stamp: Stamp | None = None
+    """Of the edition that it was given out with."""
 
     @property
     def is_blank(self) -> bool:
@@ -60,7 +63,7 @@ def read(data: bytes) -> NotebookFile:
         raise Unreadable("all its cells are empty")
     if sum(len(cell.text) for cell in cells) > LARGEST:
         raise Unreadable(f"its cells hold more than {LARGEST // 1_000_000} MB of text")
-    return NotebookFile(cells, _lab(document, cells), tuple(notes))
+    return NotebookFile(cells, _lab(document, cells), tuple(notes), Stamp.read(document))
 
 
 def _document(data: bytes, notes: list[str]) -> dict[str, Any]:

@@ -190,7 +190,10 @@ def _behind_answer(pieces: Pieces, task: int, between: list[int]) -> int:
         names = pieces.names[task]
         count = {id(one): len(names & code.bound(one.text)) for one in answers}
         best = [one for one in answers if count[id(one)] == max(count.values())]
-        if any(_is_apart(pieces, one, other) for one, other in pairwise(best)):
+        if any(
+            names & code.bound(one.text) & code.bound(other.text) and _is_apart(pieces, one, other)
+            for one, other in pairwise(best)
+        ):
             raise unclear(task, best)
         said = best[-1:]
     given = [one for at in between if (one := pieces.of(at)) is not None]

@@ -89,7 +89,7 @@ def looked_at(text: str) -> int | None:
 def looks_at(text: str, task: int) -> bool:
     """Whether a cell looks at a task, among other things that it does."""
     tree = code.tree(text)
-    return bool(tree) and any(looked_at(ast.unparse(one)) == task for one in tree.body)
+    return tree is not None and any(looked_at(ast.unparse(one)) == task for one in tree.body)
 
 
 def _are_alike(ours: str, theirs: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.handin import archives, names
-from grading.handin.archives import BROKEN, CannotOpen, PackedFile, Opener, is_archive, is_hidden
+from grading.handin.archives import BROKEN, CannotOpen, Opener, PackedFile, is_archive, is_hidden
 from grading.handin.notebookfile import LARGEST_FILE
 
 MOST_WORK = 20_000

@@ -46,8 +46,9 @@ where it is lacking the check ends with `raise Unseen("what was seen")`.
 `./course verify` asks each check again with odd values in the place of what the reference left
 (grading/prove/hostile.py): it must say a sentence to all of them, and break at none.
 
-Public checks stand in `checks.py`, which learners run too; hidden ones in `hidden.py`, which the
-notebook never imports. The name of the function is the id of the check.
+Public checks stand in `checks.py`, which learners run and can read, so a typed answer is compared
+with its seal there (grading/judge/sealed.py); hidden ones in `hidden.py`, which the notebook never
+imports. The name of the function is the id of the check.
 
 When it runs: `at="after"` (usual) at the check cell of its task, so that later cells cannot spoil
 it; `at="end"` after the last cell.

@@ -22,8 +22,12 @@ from grading.define.meaning import of_code
 from grading.define.place import Place
 from kafkalab.places import repository
 
-START = ("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab")
-"""What an attempt is run with, its process, and what the student's kernel loads."""
+START = (
+    *("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab"),
+    *("grading.sandbox.watch", "grading.sandbox.joining"),
+)
+"""What an attempt is run with, its process, what the student's kernel loads, and programs that
+are started by their path or in a cell."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
 NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice")
 """Left out: no check looks at a colour, and points are made anew by `./course rescore`. Where it
@@ -77,6 +81,8 @@ class Closure:
     """The modules of ours that some modules import, and those import, and so on."""
 
     root: Path
+    ours: re.Pattern[str] = OURS
+    left_out: tuple[str, ...] = NO_INPUT
     files: set[Path] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     """First names of imports from elsewhere."""
@@ -88,10 +94,10 @@ class Closure:
         if name in self._added:
             return
         self._added.add(name)
-        if not OURS.fullmatch(name):
+        if not self.ours.fullmatch(name):
             self.outside.add(name.partition(".")[0])
             return
-        if any(f"{name}.".startswith(f"{left_out}.") for left_out in NO_INPUT):
+        if any(f"{name}.".startswith(f"{left_out}.") for left_out in self.left_out):
             return
         parts = name.split(".")
         for end in range(1, len(parts) + 1):

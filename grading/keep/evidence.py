@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -29,6 +30,8 @@ class Evidence:
     """Cells of the master that did not run as they should."""
     faults: list[Injected] = field(default_factory=list)
     """What was broken on purpose while the cells ran."""
+    done_to_nodes: list[tuple[float, str]] = field(default_factory=list)
+    """What the student's code did to nodes through the door of its sandbox: seconds, and words."""
     ended: Outcome | None = None
     """Why the kernel was gone before the last cell."""
     why: str = ""
@@ -42,6 +45,14 @@ class Evidence:
     """What each check asked and was told, where a proof wants it: see grading/judge/witness.py."""
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds; `load` is what the machine had to do, per processor."""
+
+    @classmethod
+    def refused(
+        cls, lab: str, student: str, seed: str, refusal: Outcome, why: str, notes: Iterable[str]
+    ) -> Evidence:
+        """Of a hand-in that is not run. Complete: running it would tell no more."""
+        notes = list(notes)
+        return cls(lab, student, seed, oddities=notes, refusal=refusal, why=why, is_complete=True)
 
     @property
     def fault(self) -> Outcome | None:

@@ -15,7 +15,8 @@ from grading.define.definition import Definition
 from grading.judge.outcome import IN_WORDS, OURS, REFUSED, Outcome
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord
-from grading.keep.report_pages import in_points, page, summed
+from grading.keep.report_pages import page, summed
+from grading.keep.words import in_points
 from grading.practice import hints
 from grading.practice.show import not_run, sign
 
@@ -23,6 +24,7 @@ LONGEST_OUTPUT = 4_000
 LONGEST_CODE = 20_000
 ABOUT_A_TASK = re.compile(r"(?:The cell of )?task (\d+)\b", re.IGNORECASE)
 """How a note begins that belongs to a task."""
+TASK_IN_FRONT = re.compile(r"Task \d+: (?P<rest>\w.*)", re.DOTALL)
 NOT_YOURS = "could not be looked at, which is no fault of yours; your teacher knows"
 FOR_A_STUDENT = IN_WORDS | {Outcome.CHECK_ERROR: NOT_YOURS, Outcome.INFRA: NOT_YOURS}
 
@@ -137,7 +139,7 @@ def _task(
         reached,
         task.points,
         cause,
-        [note for note in record.notes if _task_of(note) == number],
+        [_under_its_task(note) for note in record.notes if _task_of(note) == number],
         _cut(evidence.answers.get(number, ""), LONGEST_CODE) if evidence and is_answered else "",
         _cut(cell.output, LONGEST_OUTPUT) if cell and is_answered else "",
         [
@@ -199,6 +201,12 @@ def _cause(evidence: Evidence | None, number: int) -> str:
 def _task_of(note: str) -> int | None:
     match = ABOUT_A_TASK.match(note)
     return int(match[1]) if match else None
+
+
+def _under_its_task(note: str) -> str:
+    """As it stands below the heading of its task, which names that already."""
+    match = TASK_IN_FRONT.fullmatch(note)
+    return f"{match['rest'][0].upper()}{match['rest'][1:]}" if match else note
 
 
 def _cut(text: str, most: int) -> str:

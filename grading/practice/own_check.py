@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grading.define import definition
+from grading.define import definition, edition
 from grading.define.seed import Draw, practice_seed
 from grading.handin.notebookfile import NotebookFile, Unreadable, read
 from grading.judge.outcome import Outcome
@@ -28,7 +28,8 @@ def check(path: Path, say: Callable[[str], None] = print) -> tuple[Assessment, l
     try:
         say("starting the cluster")
         cluster = lease.take()
-        job = Job("", seed, notebook.cells, cluster, hidden=False, notes=notebook.notes)
+        notes = [*notebook.notes, *filter(None, edition.told(lab, [notebook.stamp]))]
+        job = Job("", seed, notebook.cells, cluster, hidden=False, notes=notes)
         attempted = attempt.run(
             job, lambda event: say(f"task {event['task']}") if event.get("task") else None
         )

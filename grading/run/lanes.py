@@ -19,7 +19,7 @@ from typing import Any
 from grading.define import master
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission, as_known
+from grading.handin.submission import Submission, as_known
 from grading.judge.outcome import OURS, Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
@@ -27,6 +27,7 @@ from grading.keep.record import AttemptRecord, Store
 from grading.run.attempt import Attempt, Attempted
 from grading.run.job import Job
 from grading.run.lease import Lease
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.errors import CourseError
 
 TRIES = 2  # of an attempt that a fault of ours spoilt
@@ -107,8 +108,15 @@ def job_of(submission: Submission, seed: str) -> Job | None:
 class Lanes:
     """Runs planned work in lanes."""
 
-    def __init__(self, lab: Definition, store: Store, tell: Listener = lambda _: None) -> None:
+    def __init__(
+        self,
+        lab: Definition,
+        store: Store,
+        tell: Listener = lambda _: None,
+        around: Surroundings = OPEN,
+    ) -> None:
         self.lab = lab
+        self.around = around
         self.store = store
         self.tell = tell
         self.hidden = lab.hidden_checks()
@@ -212,7 +220,7 @@ class Lane:
     def attempt(self, work: Work, is_last: bool) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
-        booted, self._spare = self._spare or Attempt(self._lanes.lab), None
+        booted, self._spare = self._spare or self._boot(), None
         self._lanes.open.add(booted)
         try:
             job = replace(work.job, cluster=self.lease.take(), is_last_try=is_last)
@@ -229,10 +237,13 @@ class Lane:
             self._spare.close()
         self.lease.close()
 
+    def _boot(self) -> Attempt:
+        return Attempt(self._lanes.lab, self._lanes.around)
+
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))
         if self._spare is None and self._lanes.has_more:
-            self._spare = Attempt(self._lanes.lab)
+            self._spare = self._boot()
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:
@@ -252,16 +263,9 @@ def by_the_student(attempted: Attempted) -> None:
 
 def refusal(lab: Definition, work: Work) -> Evidence:
     """The evidence of a hand-in that cannot be run."""
-    submission = work.submission
-    return Evidence(
-        lab.name,
-        submission.student,
-        work.seed,
-        oddities=list(submission.notes),
-        refusal=submission.refusal,
-        why=submission.why,
-        is_complete=True,
-    )
+    one = work.submission
+    assert one.refusal is not None, "without a notebook it is refused"
+    return Evidence.refused(lab.name, one.student, work.seed, one.refusal, one.why, one.notes)
 
 
 def overhead(record: AttemptRecord) -> float | None:

@@ -137,8 +137,9 @@ class DockerEngine(Services):
             self._docker.run("network", "disconnect", network, container)
 
     def connect(self, service: str) -> None:
-        container, network = self._running(service), f"{self.slot.project}_default"
-        if network not in self._networks(container):
+        # One that was killed comes back with its network, so here it need not run.
+        container, network = self._find(service)[0], f"{self.slot.project}_default"
+        if container and network not in self._networks(container):
             self._docker.run("network", "connect", "--alias", service, network, container)
 
     def wipe(self, service: str) -> None:

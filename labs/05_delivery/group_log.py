@@ -23,7 +23,7 @@ STATIC = 3  # the version of such a value from which on it knows names of static
 
 
 @dataclass(frozen=True)
-class Member:
+class Membership:
     """`instance` is the name of a static member; None or "" for others."""
 
     id: str
@@ -41,15 +41,15 @@ class Commit:
     offset: int | None
 
 
-Event = Commit | tuple[Member, ...]
+Event = Commit | tuple[Membership, ...]
 
 
 @dataclass(frozen=True)
 class Return:
     """A member that came when another had been there, and what was committed until then."""
 
-    member: Member
-    former: Member
+    member: Membership
+    former: Membership
     committed: dict[int, int]
 
 
@@ -67,7 +67,7 @@ def events(x, group: str) -> Iterator[Event]:
 def came_back(x, group: str, topic: str) -> Return:
     """The last member that joined a group after another one; ends the check where none did."""
     committed: dict[int, int | None] = {}
-    came: list[Member] = []
+    came: list[Membership] = []
     found = None
     for event in events(x, group):
         if isinstance(event, Commit):
@@ -86,7 +86,7 @@ def came_back(x, group: str, topic: str) -> Return:
     return found
 
 
-def together(x, group: str) -> tuple[Member, ...]:
+def together(x, group: str) -> tuple[Membership, ...]:
     """The members of a group when it had the most of them, the last time."""
     changes = [event for event in events(x, group) if isinstance(event, tuple)]
     found = max(reversed(changes), key=len, default=())
@@ -107,7 +107,7 @@ def _event(record, group: str) -> Event | None:
     return Commit(topic, partition, offset)
 
 
-def _members(value: _Reader) -> Iterator[Member]:
+def _members(value: _Reader) -> Iterator[Membership]:
     version = value.number("h")
     value.text()  # the kind of protocol
     value.number("i")  # the generation
@@ -120,7 +120,7 @@ def _members(value: _Reader) -> Iterator[Member]:
         client = value.text()
         value.text()  # the host
         value.number("i")  # how long a rebalance may take
-        yield Member(identity, instance, client, value.number("i"))
+        yield Membership(identity, instance, client, value.number("i"))
         for _ in ("what it wanted to read", "what it was given"):
             value.skip()
 

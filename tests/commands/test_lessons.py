@@ -1,6 +1,7 @@
 """The commands of the author, on a working tree of their own."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,11 @@ from typer.testing import CliRunner
 
 from authoring.build import Course
 from authoring.contents import TABLE_BEGIN, TABLE_END
-from commands import lessons
+from commands import build, run
 
 APP = typer.Typer()
-APP.command()(lessons.build)
-APP.command()(lessons.run)
+APP.command()(build.build)
+APP.command()(run.run)
 
 LESSON = """# %% [markdown]
 # # {number} Title
@@ -42,7 +43,8 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
-    monkeypatch.setattr(lessons, "Course", lambda: Course(tmp_path))
+    for module in (build, run):
+        monkeypatch.setattr(module, "Course", lambda: Course(tmp_path))
     return Course(tmp_path)
 
 
@@ -143,6 +145,20 @@ def test_a_page_is_run_as_it_was_built(long_one: Course, monkeypatch: pytest.Mon
         shown = [(cell["id"], cell["source"]) for cell in built][: len(own)]
         assert [(cell["id"], cell["source"]) for cell in own] == shown
         assert len(own) == len(built) - extra  # the navigation is the reader's
+
+
+@pytest.mark.slow
+def test_a_course_without_scripts_runs_its_pages(long_one: Course) -> None:
+    call("build")
+    shutil.rmtree(long_one.root / "lessons")
+    (ran,) = json.loads(call("run", "01", "--json", "--engine", "docker").stdout)
+    assert (ran["lesson"], ran["problem"]) == ("01_good", "")
+    page = long_one.root / "notebooks" / "01_good.ipynb"
+    page.write_text(page.read_text("utf-8").replace('engine = \\"docker\\"', "1 / 0"), "utf-8")
+    (ran,) = json.loads(call("run", "--page", "--json", "--engine", "docker").stdout)
+    assert ran["problem"].startswith("01_good.ipynb, cell 3: ZeroDivisionError"), ran
+    assert Path(ran["page"]).exists()
+    assert "there are 01_good" in call("run", "07").stderr
 
 
 def test_run_shows_a_table(course: Course) -> None:

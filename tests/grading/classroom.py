@@ -6,8 +6,8 @@ from pathlib import Path
 
 from grading.define.definition import Definition
 from grading.define.seed import student_seed
-from grading.handin.intake import Submission
 from grading.handin.notebookfile import NotebookFile
+from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn
 from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome

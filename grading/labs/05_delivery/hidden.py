@@ -20,7 +20,8 @@ def copied_everywhere(x):
             )
 
 
-@check(3, points=2, title="deliver with a topic that refuses")
+# A program that never acknowledges anything would do for this alone.
+@check(3, points=2, title="deliver with a topic that refuses", needs="copied_are_there")
 def refused_are_left_out(x):
     said = x.value(
         REFUSED.format(topic=x.p.refused), int, called="what deliver returns where all is refused"

@@ -89,6 +89,7 @@ def test_what_runs_or_judges_grades_again(clone, changed):
         "grading/keep/report.py",
         "grading/judge/score.py",
         "grading/handin/intake.py",
+        "grading/handin/submission.py",
         "grading/prove/verify.py",
         "pyproject.toml",
     ],

@@ -443,6 +443,17 @@ def test_a_killed_broker_comes_back_at_the_same_address(cluster: Cluster, topic:
     )
 
 
+def test_killed_and_frozen_brokers_are_mended_also_where_one_was_cut_off(cluster: Cluster) -> None:
+    """The network is mended first, so that who comes back finds the others."""
+    cluster.cut(2, clients=False)
+    cluster.kill(2)
+    cluster.pause(1)
+    cluster.mend()
+    assert {cluster.state(broker) for broker in cluster.brokers} == {"running"}
+    cluster.wait_for_brokers()
+    assert cluster.cut_off == frozenset()
+
+
 def test_a_cut_is_known_to_others_who_attach(cluster: Cluster) -> None:
     with Cluster.attach(cluster.slot.number) as attached:
         attached.gateway.cut(2)

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from grading.define import definition
-from grading.define.definition import module
-from grading.define.place import find
 from grading.judge import checks
 from grading.judge.checks import Unseen
 from grading.judge.log import Log, Record
@@ -24,7 +22,15 @@ from tests.grading.state import Notebook, parameters, record
 LAB = definition.load("lab05")
 CHECKS = {check.id: check for check in (*LAB.checks, *LAB.hidden_checks())}
 P = parameters("lab05")
-PROMISES = module(find("lab05"), "checks").PROMISES
+PROMISES = {
+    "unasked": "at most once",
+    "led": "neither",
+    "doubled": "at least once",
+    "once": "written once",
+    "early": "at most once",
+    "late": "at least once",
+    "careless": "neither",
+}
 OFFSETS = "__consumer_offsets"
 FIRST, SECOND = "desk-1", "desk-2"
 
@@ -248,6 +254,14 @@ def test_one_acknowledged_record_many_times_is_not_all_of_them():
     found = judged("copied_are_there", said={"acknowledged_3": one * P.records})
     assert "for 1 of" in found.messages[0]
     assert found.outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("acknowledged", [[], None, "all"])
+def test_who_acknowledges_nothing_has_refused_nothing(acknowledged):
+    found = judged("copied_are_there", said={"acknowledged_3": acknowledged})
+    x = Visible(Notebook(values() | {"deliver": lambda *_: []}), Held(logs()), P, "seed")
+    refused = checks.run_in_order(CHECKS["refused_are_left_out"], x, {found.check: found})
+    assert refused.outcome is Outcome.NEEDS
 
 
 def test_a_broker_that_may_be_away_needs_one_copy_more_than_the_minimum():
