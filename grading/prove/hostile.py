@@ -19,7 +19,7 @@ from grading.define.expression import names_in
 from grading.define.seed import Parameters
 from grading.judge import checks
 from grading.judge.checks import Check, Result, Unseen
-from grading.judge.log import Log, Record
+from grading.judge.log import Log
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.plain import as_json
 from grading.judge.witness import READ, VALUE, Answers, Question, Transcript, retold
@@ -50,6 +50,7 @@ FIELDS: tuple[dict[str, Any], ...] = (
 )
 """What a record may hold beside what was asked for."""
 MOST_PARTS = 6
+MOST_RECORDS = 500
 MOST_QUESTIONS = 3  # of one check about the same names
 
 
@@ -153,12 +154,9 @@ def _logs(right: Log) -> Iterator[Log]:
     yield Log([*right, *right])
     yield Log(reversed(right))
     for field in FIELDS:
-        yield Log([_changed(right[0], field), *right[1:]] if right else [])
-        yield Log([_changed(record, field) for record in right])
-
-
-def _changed(record: Record, field: dict[str, Any]) -> Record:
-    return replace(record, **field)
+        odd = [replace(record, **field) for record in right[:MOST_RECORDS]]
+        yield Log([*odd, *right[MOST_RECORDS:]])
+        yield Log([*odd[:1], *right[1:]])
 
 
 def _topics(right: TopicView) -> Iterator[TopicView]:
