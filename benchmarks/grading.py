@@ -1,6 +1,6 @@
 """What grading a hand-in costs beyond the seconds of the student's own code.
 
-./course bench grading [--lab lab02] [--students 4] [--json]
+./course bench grading [--lab lab02] [--students 4] [--trust-students] [--json]
 
 A class of copies of the solution is graded on one shared cluster, one hand-in after the other. The
 first one waits for the cluster and for nothing that later ones share, so it is shown apart.
@@ -23,6 +23,7 @@ from grading.handin.submission import Submission
 from grading.keep.record import Store
 from grading.prove.verify import handed_in
 from grading.run.lanes import Lanes, overhead, plan
+from grading.run.surroundings import Surroundings
 
 BUDGET = 1.5  # seconds
 
@@ -31,9 +32,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./course bench grading")
     parser.add_argument("--lab", default="lab02")
     parser.add_argument("--students", type=int, default=4)
+    parser.add_argument("--trust-students", action="store_true", help="without a sandbox")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lab = definition.load(options.lab)
+    around = Surroundings(is_sandboxed=not options.trust_students)
     submissions = [
         Submission(f"student {number}", handed_in(master.solved(lab), lab.name))
         for number in range(options.students)
@@ -41,7 +44,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         store = Store(Path(folder), lab.name)
         work, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
-        records = Lanes(lab, store).run(work, jobs=1)
+        records = Lanes(lab, store, around=around).run(work, jobs=1)
     beyond = [overhead(record) for record in records]
     own = [record.seconds["cells"] for record in records]
     points = [record.reached for record in records]

@@ -74,7 +74,7 @@ def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]
 
 def tell_problems(console: Console, course: "ClassBook", lab: str) -> None:
     """What a teacher should look at in the class of a lab."""
-    tell(console, "look at", [*course.remarks(), *course.lab(lab).problems()])
+    tell(console, "look at:", [*course.remarks(), *course.lab(lab).problems()])
 
 
 def tell(console: Console, mark: str, lines: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ def doctor(
     """
     findings: list[Diagnosis] = []
     with _progress() as announce:
-        for finding in listeners.trace(address) if address else examination.examine(announce):
+        for finding in listeners.trace(address) if address else _everything(announce):
             findings.append(finding)
             if not json:
                 _tell(finding)
@@ -51,6 +51,26 @@ def closing(findings: list[Diagnosis]) -> str:
     if bad:
         return f"Lessons do not run here yet: mend {', '.join(bad)}."
     return "Lessons run here. Open the course: ./course lab"
+
+
+def _everything(announce: Callable[[str], object]) -> Iterator[Diagnosis]:
+    yield sandbox()
+    yield from examination.examine(announce)
+
+
+def sandbox() -> Diagnosis:
+    """Whether hand-ins can be graded without trust; nothing that a lesson needs."""
+    from grading.sandbox import bubblewrap, proof
+
+    try:
+        leaks = proof.leaks()
+    except bubblewrap.NoSandbox as error:
+        return Diagnosis("sandbox", "note", error.what, error.why, error.mend)
+    if leaks:
+        return Diagnosis("sandbox", "bad", f"what runs in it {'; '.join(leaks)}", "",
+                         bubblewrap.OTHER_WAYS)  # fmt: skip
+    kept = "hand-ins are graded in it; no network, file or process of yours is in reach: tried"
+    return Diagnosis("sandbox", "good", kept)
 
 
 def _tell(finding: Diagnosis) -> None:

@@ -108,7 +108,7 @@ def book(out: Out = COURSE) -> None:
     console = Console(soft_wrap=True)
     console.print(shown)
     for lab in found.labs:
-        tell(console, f"look at {lab.lab}:", lab.problems())
+        tell(console, f"look at: {lab.lab}:", lab.problems())
     write_whole(out / "book.csv", table.text())
     write_whole(out / "book.html", found.html())
     console.print(escape(str(out / "book.html")), highlight=False)

@@ -25,6 +25,9 @@ LabName = Annotated[str, typer.Argument(help="Number or name, as in 02 or lab02_
 Jobs = Annotated[int, typer.Option(min=1, help="How many at once; each has a cluster of its own.")]
 Out = Annotated[Path, typer.Option(help="The course folder: records, pages, the secret of seeds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
+Trust = Annotated[
+    bool, typer.Option("--trust-students", help="No sandbox: hand-ins run with your rights.")
+]
 
 
 def grade(
@@ -35,15 +38,20 @@ def grade(
     out: Out = COURSE,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
+    wheels: Annotated[
+        Path | None, typer.Option(help="A folder of wheels that hand-ins may install.")
+    ] = None,
     roster: Annotated[
         Path | None, typer.Option(help="A table of your class; is kept as students.csv.")
     ] = None,
 ) -> None:
-    """Grade hand-ins. A run that was cut off goes on where it stopped.
+    """Grade hand-ins, each in a sandbox. A run that was cut off goes on where it stopped.
 
     With students.csv in the course folder, also tells who is missing and whose hand-in matches
     nobody. Exit code 3 if a fault of the grader left a hand-in without points.
     """
+    from commands import surroundings
     from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
     from grading.handin import versions
@@ -55,6 +63,7 @@ def grade(
 
     choose(engine)
     graded = definition.load(lab)
+    around = surroundings.chosen(graded, trust_students, wheels)
     if roster is not None:
         keep_roster(roster, out)
     ClassBook.read(out)  # what is wrong in it is told before anything runs
@@ -75,7 +84,7 @@ def grade(
         console.print(f"{len(work)} to run: {told}.", highlight=False)
     board = Board(console, len(work))
     with board.live:
-        records += Lanes(graded, store, board.tell).run(work, jobs)
+        records += Lanes(graded, store, board.tell, around).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:
@@ -101,8 +110,9 @@ def verify(
     jobs: Jobs = 1,
     json: Json = False,
     engine: EngineName = None,
+    trust_students: Trust = False,
 ) -> None:
-    """Prove that a lab judges rightly.
+    """Prove that a lab judges rightly, in the sandbox in which hand-ins are graded.
 
     The reference reaches all points, and what the lab shows on the way is true; the blank notebook
     reaches its floor; each wrong answer fails the checks that it names, and beyond them only those
@@ -112,6 +122,7 @@ def verify(
     A run of wrong answers ends after the last check that they name; with --whole it does not. What
     was seen where it went otherwise is kept; --again asks changed checks about it, in seconds.
     """
+    from commands import surroundings
     from grading.prove.verify import asked_again
     from grading.prove.verify import verify as prove
 
@@ -125,7 +136,8 @@ def verify(
         if again is not None:
             proof = asked_again(proven, again)
         else:
-            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "")
+            around = surroundings.chosen(proven, trust_students)
+            proof = prove(proven, keep, repeat, jobs, board.tell, pages, whole, only or "", around)
     if json:
         json_format.dump(asdict(proof), sys.stdout, indent=1)
     if repeat > 1:

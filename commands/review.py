@@ -57,6 +57,7 @@ def review(
     if not person:
         tell_problems(console, course, graded.name)
         _list(console, found)
+        console.print(f"For one of them, with all checks: ./course review {escape(lab)} PERSON")
         return
     whose = found.find(person)
     new = _decided(found, whose, check, points, excuse, comment, why, undo, by)
@@ -123,22 +124,27 @@ def _decided(
 
 def _list(console: Console, found: "LabClass") -> None:
     """Those whose points are not simply what the checks gave."""
+    from grading.book.labclass import label_of
+
     for mark in found.marks:
         if mark.points is None or mark.words:
             reason = mark.record.why if mark.points is None and not mark.words else ""
             words = "; ".join(filter(None, [*mark.words, reason]))
-            console.print(escape(f"{mark.name} [{mark.id}]: {_points(mark)}. {words}"))
-    console.print("For one of them, with all checks: ./course review LAB PERSON")
+            console.print(escape(f"{label_of(mark)}: {_points(mark)}. {words}"))
 
 
 def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
+    from grading.book.labclass import label_of
     from grading.book.marks import Mark
+    from grading.judge.outcome import REFUSED
 
     if isinstance(whose, Mark):
-        console.print(escape(f"{whose.name} [{whose.id}]: {_points(whose)}"))
-        for line in whose.lines:
+        console.print(escape(f"{label_of(whose)}: {_points(whose)}"))
+        is_run = whose.record.outcome not in REFUSED
+        for line in whose.lines if is_run else ():
             said = "excused" if line.is_excused else f"{as_number(line.reached)} of {line.full:g}"
-            console.print(escape(f"  {line.check['id']}: {said}  {line.check['title']}"))
+            task, id, title = (line.check[what] for what in ("task", "id", "title"))
+            console.print(escape(f"  {task}  {id}: {said}  {title}"))
         for words in whose.words:
             console.print(escape(f"  {words}"))
     else:

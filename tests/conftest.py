@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from grading.run.quick_import import without_web_grammar
-from tests import changes
+from tests import changes, sandboxed
 from tests.browser import CHROMIUM
 from tests.schedule import FIRST_WORKER, NICENESS, Units, arrange
 
@@ -38,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     course.addoption(
         "--changed", metavar="COMMIT", help="only what depends on files changed since this commit"
     )
+
+
+def pytest_report_header() -> list[str]:
+    """Why tests grade without a sandbox, where they do."""
+    why = sandboxed.why_not()
+    return [f"no sandbox here, so hand-ins of tests run without one: {why}"] if why else []
 
 
 @cache

@@ -77,17 +77,15 @@ def book(course: ClassBook) -> Book:
     people: dict[tuple[str, str], BookPerson] = {}
     for lab in labs:
         for key, person, one in _people(lab):
-            row = people.setdefault(key, person)
-            former = row.cells.get(lab.lab)
-            if former is None or _worth(one) > _worth(former):
-                row.cells[lab.lab] = one
+            people.setdefault(key, person).cells[lab.lab] = one
     rows = [_row(person, labs) for person in people.values()]
     rows.sort(key=lambda row: (row.person.name, row.person.id))
     return Book(labs, tuple(rows))
 
 
 def _people(lab: LabClass) -> Iterator[tuple[tuple[str, str], BookPerson, Mark | Absent]]:
-    for one in lab.everybody:
+    everybody: list[Mark | Absent] = [*lab.one_each(), *lab.missing]
+    for one in everybody:
         known = one.found.person if isinstance(one, Mark) else one.person
         if known is not None:
             person = BookPerson(known.id, known.shown, known.login, known.section)
@@ -113,8 +111,3 @@ def _row(person: BookPerson, labs: Sequence[LabClass]) -> BookRow:
             points += one.points or 0 if one else 0
             of += one.full if isinstance(one, Mark) else lab.full
     return BookRow(person, tuple(cells), round(points, 2), round(of, 2))
-
-
-def _worth(one: Mark | Absent) -> float:
-    """Of two hand-ins of one person, which `problems` names, the book has the better one."""
-    return -1 if one.points is None else one.points

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.book.labclass import LabClass, known_as
-from grading.book.marks import Mark
+from grading.book.marks import Absent, Mark
 from grading.define.definition import Definition
 
 PROGRAM = Path(__file__).parent / "gradescope"
@@ -23,9 +23,10 @@ FILES = ("run_autograder", "setup.sh")
 
 def archive(found: LabClass, lab: Definition) -> tuple[bytes, int]:
     """The zip archive, and how many marks it has."""
-    marks = [mark for mark in found.marks if mark.points is not None]
+    marks = [mark for mark in found.one_each() if mark.points is not None]
     # Who shares a name with others, graded or not, is known by mail or id alone.
-    shared = Counter(word for one in found.everybody for word in known_as(one))
+    everybody: list[Mark | Absent] = [*found.one_each(), *found.missing]
+    shared = Counter(word for one in everybody for word in known_as(one))
     table: dict[str, Any] = {}
     for mark in marks:
         result = _result(mark, lab)

@@ -164,7 +164,7 @@ def without_number(found: LabClass, excused_too: bool = False) -> list[str]:
 def _with_number(found: LabClass, done: Exported, excused_too: bool = False) -> list[Mark]:
     """Those who get a cell; the others are named."""
     done.without += without_number(found, excused_too)
-    everybody = [*found.marks, *(one.as_mark(found.full) for one in found.missing)]
+    everybody = [*found.one_each(), *(one.as_mark(found.full) for one in found.missing)]
     return [one for one in everybody if one.points is not None or (excused_too and one.is_excused)]
 
 

@@ -70,11 +70,12 @@ class LabClass:
         wanted = words.casefold()
         by_word = [one for one in self.everybody if wanted in known_as(one)]
         by_name = [one for one in self.everybody if names.same(words, name_of(one))]
-        found = by_word or by_name
+        by_part = [one for one in self.everybody if names.within(words, name_of(one))]
+        found = by_word or by_name or by_part
         if len(found) == 1:
             return found[0]
         if found:
-            who = ", ".join(f"{name_of(one)} [{id_of(one)}]" for one in found)
+            who = ", ".join(label_of(one) for one in found)
             raise CourseError(
                 f"{words} may be {len(found)} people.",
                 f"There are {who}.",
@@ -98,9 +99,22 @@ class LabClass:
         """The one whom a decision names so."""
         return next(one for one in self.everybody if whose in decided_as(one))
 
+    def one_each(self) -> tuple[Mark, ...]:
+        """The marks; of several hand-ins that are from one person, the better one."""
+        best: dict[str, Mark] = {}
+        for one in self.marks:
+            key = f"roster {one.found.person.id}" if one.found.person else f"hand-in {one.id}"
+            if key not in best or _worth(one) > _worth(best[key]):
+                best[key] = one
+        return tuple(best.values())
+
     @property
     def everybody(self) -> list[Mark | Absent]:
         return [*self.marks, *self.missing]
+
+
+def _worth(one: Mark) -> float:
+    return -1 if one.points is None else one.points
 
 
 def name_of(one: Mark | Absent) -> str:
@@ -110,6 +124,12 @@ def name_of(one: Mark | Absent) -> str:
 def id_of(one: Mark | Absent) -> str:
     """What tells somebody from all others of the lab."""
     return one.id if isinstance(one, Mark) else one.person.id
+
+
+def label_of(one: Mark | Absent) -> str:
+    """Name and id."""
+    name, id = name_of(one), id_of(one)
+    return name if name == id or f"({id})" in name else f"{name} [{id}]"
 
 
 def known_as(one: Mark | Absent) -> set[str]:

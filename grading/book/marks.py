@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from grading.book.decisions import Decided
 from grading.book.roster import Found, Person
 from grading.book.rules import BEST, FIRST, LabRule
 from grading.book.times import in_utc, in_words
-from grading.judge.outcome import OURS, REFUSED, Outcome
+from grading.judge.outcome import REFUSED, Outcome
 from grading.keep.record import FINISHED, AttemptRecord
 
 EXCUSED = "excused"
@@ -113,7 +113,7 @@ def mark(
 ) -> Mark:
     """The mark for an attempt. What could not be read has no number but a teacher's."""
     lines = tuple(_line(check, decided) for check in record.checks)
-    full = round(sum(line.full for line in lines), 2)
+    full = _full(record, lines)
     earned = _sum(record, lines)
     words = [line.words for line in lines if line.words]
     whole, excuse = decided.mark(), decided.excuse()
@@ -156,26 +156,6 @@ def absent(person: Person, decided: Decided) -> Absent:
     return Absent(person, None, ("nothing was handed in", *words) if words else ())
 
 
-def counted(mark: Mark) -> AttemptRecord:
-    """The record as its student reads it: with what counts, and why."""
-    record = mark.record
-    outcome = record.outcome
-    if outcome in OURS and mark.points is not None:
-        # A teacher said what the grader could not.
-        outcome = Outcome.PASS if mark.points == mark.full else Outcome.PART
-    return replace(
-        record,
-        student=mark.name,
-        person=mark.id,
-        outcome=outcome,
-        why=record.why if outcome == record.outcome else "",
-        reached=mark.points,
-        full=mark.full,
-        checks=[_counted(line) for line in mark.lines],
-        notes=[*mark.words, *record.notes],
-    )
-
-
 def of_several(marks: Sequence[Mark], rule: LabRule) -> Mark:
     """The one that counts of a person's hand-ins, which come in the order of handing in.
 
@@ -206,14 +186,21 @@ def _line(check: dict[str, Any], decided: Decided) -> CheckMark:
     return CheckMark(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
 
 
+def _full(record: AttemptRecord, lines: Sequence[CheckMark]) -> float:
+    excused = sum(line.check["full"] for line in lines if line.is_excused)
+    return round(record.full - excused, 2)
+
+
 def _sum(record: AttemptRecord, lines: Sequence[CheckMark]) -> float | None:
     """The points of all checks, where they are known."""
-    parts = [line.reached for line in lines]
     is_decided = any(line.words for line in lines)
     is_run = record.outcome not in REFUSED and record.reached is not None
+    if not is_decided:
+        return record.reached if is_run else None
+    parts = [line.reached for line in lines]
     # Where a check of ours broke, a teacher may have settled it.
     is_broken = any(check["reached"] is None for check in record.checks)
-    if None in parts or not (is_run or (is_decided and (is_broken or record.outcome in REFUSED))):
+    if None in parts or not (is_run or is_broken or record.outcome in REFUSED):
         return None
     return round(sum(part or 0 for part in parts), 2)
 
@@ -241,11 +228,3 @@ def _task(record: AttemptRecord, id: str) -> str:
     """How a note begins that belongs to a check: its page puts it there."""
     check = next((one for one in record.checks if one["id"] == id), None)
     return f"Task {check['task']}, {check['title']}: " if check else ""
-
-
-def _counted(line: CheckMark) -> dict[str, Any]:
-    if not line.words:
-        return line.check
-    good, part = line.reached == line.full, bool(line.reached)
-    outcome = Outcome.PASS if good else Outcome.PART if part else Outcome.FAIL
-    return line.check | {"reached": line.reached, "full": line.full, "outcome": outcome}

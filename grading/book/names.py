@@ -27,6 +27,12 @@ def agree(one: str, other: str) -> bool:
     )
 
 
+def within(part: str, name: str) -> bool:
+    """Whether all words of a part are words of the name."""
+    words = set(_words(part))
+    return bool(words) and words <= set(_words(name))
+
+
 def _is_squeezed(words: list[str], other: list[str]) -> bool:
     """Canvas writes leeada into names of files, for Ada Lee."""
     turned = (words[at:] + words[:at] for at in range(len(words)))

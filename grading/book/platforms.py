@@ -73,14 +73,18 @@ def rows(table: Table, platform: Platform) -> Iterator[PlatformRow]:
 def row_of(mark: Mark, platform: Platform, people: Sequence[PlatformRow]) -> PlatformRow | None:
     """The row of a mark, if it can only be one: by number, by login or id, by name."""
     record, person = mark.record, mark.found.person
+    written = record.plain or record.student
     if record.platform == platform.name:
-        by_number = [row for row in people if row.number == record.number]
+        # The table may be that of another course, where the number is somebody else's.
+        by_number = [
+            row for row in people if row.number == record.number and names.agree(row.name, written)
+        ]
         if len(by_number) == 1:
             return by_number[0]
     theirs = [person.id, person.login] if person else []
     theirs += [record.login] if record.login else []
     known = {word.casefold() for word in theirs if word}
-    called = person.shown if person else record.plain or record.student
+    called = person.shown if person else written
     by_login = [row for row in people if row.known & known]
     by_name = [row for row in people if names.same(row.name, called)]
     for found in (by_login, by_name):

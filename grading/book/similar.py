@@ -18,14 +18,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grading.book.labclass import LabClass
+from grading.book.labclass import LabClass, label_of
 from grading.define import master
 from grading.define.definition import Definition
 from grading.keep.record import Store
 
 RUN = 8  # tokens
 COMMON = 0.3  # of the class: what so many wrote is the usual way
-FEWEST = 3  # people who share something, before it can be usual
+FEWEST = 6  # people who share something, before it can be usual
 SHORTEST = 12  # runs that only some have; less says nothing
 LEFT_OUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
             tokenize.ENCODING, tokenize.ENDMARKER}  # fmt: skip
@@ -54,7 +54,7 @@ def similar(lab: Definition, found: LabClass, store: Store, least: float) -> lis
         evidence = store.evidence(mark.record.key)
         if evidence is not None:
             own = {str(value) for value in _leaves(evidence.parameters) if len(str(value)) > 1}
-            answers[f"{mark.name} [{mark.id}]"] = {
+            answers[label_of(mark)] = {
                 number: _runs([code], own) - given for number, code in evidence.answers.items()
             }
     return _pairs(answers, least)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 
 LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*(min|minutes?|h|hours?|d|days?)", re.IGNORECASE)
@@ -48,9 +49,9 @@ def in_utc(when: datetime.datetime) -> datetime.datetime:
 
 
 def in_words(length: datetime.timedelta) -> str:
-    """A length of time as people say it: 1 day 2 h, 40 min."""
-    minutes = max(1, int(length.total_seconds() // 60))
+    """A length of time as people say it, rounded up: 1 day 2 h, 40 min."""
+    minutes = math.ceil(length.total_seconds() / 60)
     days, minutes = divmod(minutes, 24 * 60)
     hours, minutes = divmod(minutes, 60)
     parts = [f"{days} day{'s' * (days != 1)}"] * bool(days) + [f"{hours} h"] * bool(hours)
-    return " ".join(parts + [f"{minutes} min"] * bool(minutes and not days))
+    return " ".join(parts + [f"{minutes} min"] * bool(minutes and not (days and hours)))

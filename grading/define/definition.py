@@ -26,7 +26,8 @@ from grading.judge.checks import Check
 from kafkalab.errors import CourseError
 
 NO_CLUSTER = "none"
-KEYS = {"title", "version", "profile", "cluster", "gateway", "floor"}
+KEYS = {"title", "version", "profile", "cluster", "gateway", "floor", "students_may"}
+DONE_TO_NODES = {"start", "stop", "kill", "pause", "resume", "wipe"}
 TABLES = {"settings", "parameters", "limits", "tasks"}
 
 
@@ -42,11 +43,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for one cell, seconds for all of it, bytes of output."""
+    """Seconds for one cell, seconds for all of it, bytes of output.
+
+    In a sandbox also: bytes of memory, processes and threads at once, bytes of files.
+    """
 
     cell: float = 60.0
     run: float = 600.0
     output: int = 10_000_000
+    memory: int = 4_000_000_000
+    processes: int = 1_500
+    disk: int = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class Definition:
     """A cluster of its own for every hand-in, for labs that change the cluster itself."""
     gateway: bool
     """Whether the clients reach the cluster through a gateway, which can be told to fail."""
+    students_may: frozenset[str]
+    """What the code of a hand-in may do to a node: start, stop, kill, pause, resume, wipe."""
     floor: float
     """What the untouched student notebook scores."""
     settings: dict[str, str]
@@ -117,6 +126,8 @@ def load(name: str, root: Path | None = None) -> Definition:
                  if key not in table]  # fmt: skip
     if table.get("cluster", "shared") not in {"shared", "fresh"}:
         problems.append("cluster is neither shared nor fresh")
+    if unknown := set(table.get("students_may", [])) - DONE_TO_NODES:
+        problems.append(f"students_may names {', '.join(sorted(unknown))}, which no node knows")
     _refuse(file, problems)
     try:
         tasks = {int(number): Task(int(number), **task) for number, task in table["tasks"].items()}
@@ -130,6 +141,7 @@ def load(name: str, root: Path | None = None) -> Definition:
         profile=table["profile"],
         fresh=table.get("cluster", "shared") == "fresh",
         gateway=table.get("gateway", False),
+        students_may=frozenset(table.get("students_may", [])),
         floor=table.get("floor", 0),
         settings={key: str(value) for key, value in table.get("settings", {}).items()},
         values=table.get("parameters", {}),

@@ -16,6 +16,8 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     OUTPUT_LIMIT = "output_limit"
+    PROCESS_LIMIT = "process_limit"
+    DISK_LIMIT = "disk_limit"
     KERNEL_DIED = "kernel_died"
     NOT_REACHED = "not_reached"
     # a check that another one stands in the way of
@@ -34,7 +36,10 @@ OURS = frozenset({Outcome.CHECK_ERROR, Outcome.INFRA})
 REFUSED = frozenset(
     {Outcome.UNREADABLE, Outcome.WRONG_LAB, Outcome.NOTHING_HANDED_IN, Outcome.UNCLEAR}
 )
-STOPPED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT, Outcome.KERNEL_DIED)
+STOPPED = (
+    *(Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT, Outcome.PROCESS_LIMIT),
+    *(Outcome.DISK_LIMIT, Outcome.KERNEL_DIED),
+)
 
 IN_WORDS = {
     Outcome.PASS: "passed",
@@ -46,6 +51,8 @@ IN_WORDS = {
     Outcome.TIMEOUT: "took too long",
     Outcome.OUT_OF_MEMORY: "ran out of memory",
     Outcome.OUTPUT_LIMIT: "printed too much",
+    Outcome.PROCESS_LIMIT: "started too many processes or threads",
+    Outcome.DISK_LIMIT: "wrote more than its disk holds",
     Outcome.KERNEL_DIED: "ended the kernel",
     Outcome.NOT_REACHED: "not reached",
     Outcome.NEEDS: "not run: another check comes first",

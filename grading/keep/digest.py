@@ -22,8 +22,12 @@ from grading.define.meaning import of_code
 from grading.define.place import Place
 from kafkalab.places import repository
 
-START = ("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab")
-"""What an attempt is run with, its process, and what the student's kernel loads."""
+START = (
+    *("grading.run.attempt", "grading.run.lease", "grading.run.worker", "grading.lab"),
+    *("grading.sandbox.watch", "grading.sandbox.joining"),
+)
+"""What an attempt is run with, its process, what the student's kernel loads, and programs that
+are started by their path or in a cell."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
 NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice")
 """Left out: no check looks at a colour, and points are made anew by `./course rescore`. Where it

@@ -30,6 +30,8 @@ class Evidence:
     """Cells of the master that did not run as they should."""
     faults: list[Injected] = field(default_factory=list)
     """What was broken on purpose while the cells ran."""
+    done_to_nodes: list[tuple[float, str]] = field(default_factory=list)
+    """What the student's code did to nodes through the door of its sandbox: seconds, and words."""
     ended: Outcome | None = None
     """Why the kernel was gone before the last cell."""
     why: str = ""

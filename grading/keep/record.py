@@ -5,6 +5,8 @@
                            /evidence.json   what was seen; points can be made of it again
                            /run.ipynb       the notebook that ran, with its outputs
     COURSE/LAB/class.json               the attempt that counts for each person now
+    COURSE/LAB/decisions.json           what a teacher decided by hand
+    COURSE/students.csv, class.toml     what a teacher wrote: the class, its rules
 
 Evidence is never changed. Another hand-in, another version of the lab or of the grader is another
 attempt with another key, so a run that was cut off goes on where it stopped. What counts for a

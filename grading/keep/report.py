@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grading.book.classbook import ClassBook
-from grading.book.marks import EXCUSED, Absent, CheckMark, Mark, counted
+from grading.book.marks import EXCUSED, Absent, CheckMark, Mark
 from grading.define.definition import Definition
+from grading.judge.outcome import OURS, Outcome
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
 from grading.keep.report_student import student_page
@@ -22,7 +24,7 @@ def write(lab: Definition, store: Store) -> Path:
     """All pages of a lab; returns the class table."""
     found = ClassBook.read(store.course).lab(lab.name)
     for mark in found.marks:
-        write_student(_without_excused(lab, mark), store, counted(mark))
+        write_student(_without_excused(lab, mark), store, _counted(mark))
     records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
     marks = {mark.id: _shown(mark) for mark in found.marks}
     missing = [_absent(one) for one in found.missing]
@@ -51,6 +53,34 @@ def _without_excused(lab: Definition, mark: Mark) -> Definition:
             full[line.check["task"]] += line.check["full"]
     tasks = {n: replace(task, points=task.points - full[n]) for n, task in lab.tasks.items()}
     return replace(lab, tasks=tasks)
+
+
+def _counted(mark: Mark) -> AttemptRecord:
+    """The record as its student reads it: with what counts, and why."""
+    record = mark.record
+    outcome = record.outcome
+    if outcome in OURS and mark.points is not None:
+        # A teacher said what the grader could not.
+        outcome = Outcome.PASS if mark.points == mark.full else Outcome.PART
+    return replace(
+        record,
+        student=mark.name,
+        person=mark.id,
+        outcome=outcome,
+        why=record.why if outcome == record.outcome else "",
+        reached=mark.points,
+        full=mark.full,
+        checks=[_decided(line) for line in mark.lines],
+        notes=[*mark.words, *record.notes],
+    )
+
+
+def _decided(line: CheckMark) -> dict[str, Any]:
+    if not line.words:
+        return line.check
+    good, part = line.reached == line.full, bool(line.reached)
+    outcome = Outcome.PASS if good else Outcome.PART if part else Outcome.FAIL
+    return line.check | {"reached": line.reached, "full": line.full, "outcome": outcome}
 
 
 def _shown(mark: Mark) -> MarkShown:

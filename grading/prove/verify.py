@@ -10,6 +10,7 @@ cannot change what was seen, and is compared only in a proof of the `whole`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import tempfile
@@ -33,6 +34,7 @@ from grading.keep.record import AttemptRecord, Store, slug
 from grading.prove.hostile import weaknesses
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
 from grading.run.lanes import Lanes, Listener, Work, plan
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
 
@@ -89,6 +91,7 @@ def verify(
     pages: Path | None = None,
     whole: bool = False,
     only: str = "",
+    around: Surroundings = OPEN,
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
@@ -117,8 +120,9 @@ def verify(
         store = Store(Path(folder), lab.name)
         planned, _ = plan(lab, submissions, store, course_secret(Path(folder)), rerun=True)
         work = [_as_asked(one, trials[one.submission.student]) for one in planned]
-        with warm_spark(jobs):
-            proof.records = Lanes(lab, store, tell).run(work, jobs)
+        # Nothing outside of a sandbox can be lent to what runs in it.
+        with contextlib.nullcontext() if around.is_sandboxed else warm_spark(jobs):
+            proof.records = Lanes(lab, store, tell, around).run(work, jobs)
         if len(proof.records) != len(trials):
             proof.problems.append(f"{len(proof.records)} of {len(trials)} runs have a record")
         for record in proof.records:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from grading.keep.evidence import Evidence, cell_from_json, result_from_json
 from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab import environment
 
 FOR_THE_REST = 60.0
@@ -49,25 +51,28 @@ class Attempted:
 class Attempt:
     """A process for one attempt at a lab. Boots when made; `run` may come much later."""
 
-    def __init__(self, lab: Definition) -> None:
+    def __init__(self, lab: Definition, around: Surroundings = OPEN) -> None:
         self.lab = lab
         self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
         self.started = time.monotonic()
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        # No pipe: that of a process of the same user can be opened through /proc, a socket cannot.
+        ours, theirs = socket.socketpair()
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "grading.run.worker"),
-                *(lab.name, str(lab.place.root), str(self.folder)),
+                *(lab.name, str(lab.place.root), str(self.folder), around.to_json()),
             ],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=theirs.fileno(),
             stderr=self.stderr,
             start_new_session=True,
             env=environment.for_python() | {"PYTHONDONTWRITEBYTECODE": "1"},
         )
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self._stdin, self.reports = self.process.stdin, ours.makefile("rb")
+        ours.close()  # the file holds it
+        theirs.close()
         self._is_ended = False
 
     def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
@@ -100,14 +105,14 @@ class Attempt:
         self.process.wait()
         end_marked(self.folder.name)
         shutil.rmtree(self.folder, ignore_errors=True)
-        for pipe in (self._stdin, self._stdout):
+        for pipe in (self._stdin, self.reports):
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         self.stderr.close()
 
     def _follow(self, evidence: Evidence, report: Report) -> Attempted:
         cell = ""
-        for line in self._stdout:
+        for line in self.reports:
             try:
                 event = json.loads(line)
             except ValueError:

@@ -13,15 +13,18 @@ from typing import Any, Protocol
 from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from papermill.clientwrap import PapermillNotebookClient
 
 from grading.handin.weave import ROLE
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
+from grading.run import packages
 from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import capped, joined, plain_output
 from grading.run.replies import GRACE, NONSENSE
 
+DISK_IS_FULL = ("[Errno 28]", "[Errno 27]")  # no space left, and a file that is too large
 SHOWN_LIMIT = 120.0  # seconds for a cell that shows something, where a proof runs all of them
 
 
@@ -90,6 +93,7 @@ class GradingClient(PapermillNotebookClient):
             if not is_free:
                 graded.spent += seconds
             cell.outputs = capped(joined(cell.outputs))
+            self._tell_what_pip_missed(cell, task)
             result = CellState(state, plain_output(cell.outputs), error, seconds)
             if graded.kernel.exit_code is not None:
                 graded.ended = result
@@ -99,6 +103,11 @@ class GradingClient(PapermillNotebookClient):
             graded.add_own(task, result)
         elif result.state is not Outcome.RAN:
             graded.add_trouble(cell.source, result, kind, task)
+
+    def _tell_what_pip_missed(self, cell: NotebookNode, task: int | None) -> None:
+        for sentence in packages.missed(plain_output(cell.outputs)):
+            cell.outputs.append(new_output("stream", name="stderr", text=f"{sentence}\n"))
+            self.graded.missed.append(f"Task {task}: {sentence}" if task else sentence)
 
     def _stop_run(self) -> None:
         self.graded.kernel.kill()
@@ -124,6 +133,8 @@ class GradingClient(PapermillNotebookClient):
         self, reply: dict[str, Any] | None, is_late: bool, limit: float
     ) -> tuple[Outcome, str]:
         kernel = self.graded.kernel
+        if kernel.stopped is not None:
+            return kernel.stopped
         if self.is_flooded:
             words = f"printed more than {self.graded.limits.output / 1e6:g} MB"
             return Outcome.OUTPUT_LIMIT, words
@@ -145,8 +156,7 @@ class GradingClient(PapermillNotebookClient):
         words = f"{name}: {str(content.get('evalue', ''))[:300]}"
         if name == "StdinNotImplementedError":
             words = "input() cannot work here: nobody is there to type"
-        kinds = {"SystemExit": Outcome.STUDENT_EXIT, "MemoryError": Outcome.OUT_OF_MEMORY}
-        return kinds.get(name, Outcome.STUDENT_ERROR), words
+        return kind_of_error(name, str(content.get("evalue", ""))), words
 
     async def _async_poll_output_msg(
         self, parent_msg_id: str, cell: NotebookNode, cell_index: int
@@ -171,6 +181,17 @@ class GradingClient(PapermillNotebookClient):
                     return
                 except Exception as error:  # it makes no sense, so a student's code wrote it
                     self.log.warning(f"dropped a message of cell {cell_index}: {error!r}")
+
+
+def kind_of_error(name: str, value: str) -> Outcome:
+    """Whether what a cell raised says that it met a limit."""
+    if name in ("SystemExit", "MemoryError"):
+        return Outcome.STUDENT_EXIT if name == "SystemExit" else Outcome.OUT_OF_MEMORY
+    if value.startswith(DISK_IS_FULL):
+        return Outcome.DISK_LIMIT
+    if name == "BlockingIOError" or value == "can't start new thread":
+        return Outcome.PROCESS_LIMIT
+    return Outcome.STUDENT_ERROR
 
 
 def death(exit_code: int | None) -> str:

@@ -23,7 +23,8 @@ quiet machine."""
 SLOWEST = 6.0
 WORSE = (
     *(Outcome.RAN, Outcome.NOT_REACHED, Outcome.STUDENT_ERROR, Outcome.STUDENT_EXIT),
-    *(Outcome.OUTPUT_LIMIT, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.KERNEL_DIED),
+    *(Outcome.OUTPUT_LIMIT, Outcome.DISK_LIMIT, Outcome.PROCESS_LIMIT, Outcome.TIMEOUT),
+    *(Outcome.OUT_OF_MEMORY, Outcome.KERNEL_DIED),
 )
 """The states of a cell, the worst last."""
 
@@ -66,6 +67,8 @@ class GradedNotebook:
         """Cells of the master that did not run as they should, in words for the teacher."""
         self.costs: dict[int, list[str]] = {}
         """The same in words for the student, by the task whose check comes next."""
+        self.missed: list[str] = []
+        """Packages that pip did not find, in words for the student."""
         self.has_begun = False
         """Whether a cell of the student's has run."""
         self.ended: CellState | None = None
@@ -117,7 +120,9 @@ class GradedNotebook:
         reply, is_late = run_sync(self.replies.to)(message, limit)
         if reply is None or is_late:
             if reply is None:
-                self.ended = CellState(Outcome.TIMEOUT if is_late else Outcome.KERNEL_DIED)
+                outcome = Outcome.TIMEOUT if is_late else Outcome.KERNEL_DIED
+                outcome, words = self.kernel.stopped or (outcome, "")
+                self.ended = CellState(outcome, error=words)
             raise no_value(expression, "TimeoutError", f"not there within {limit:g} s")
         found = reply["content"].get("user_expressions", {}).get("value", {})
         return values.decoded(expression, found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpec
@@ -17,13 +18,23 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from jupyter_core.utils import run_sync
 
+from grading.define.definition import Limits
+from grading.define.place import Place
+from grading.judge.outcome import Outcome
+from grading.run import packages
+from grading.sandbox import room
+from grading.sandbox.limits import LimitWatch
 from kafkalab.environment import of_docker_engine
+from kafkalab.errors import CourseError
+from kafkalab.java import aot
 from kafkalab.places import cache, state
 
 PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV"),
-    *("KAFKALAB_ENGINE", "KAFKALAB_JAVA_HOME", "KAFKALAB_SPARK_MASTER", "KAFKALAB_SPARK_POOL"),
+    "KAFKALAB_JAVA_HOME",
 )
+OF_THE_MACHINE = ("KAFKALAB_ENGINE", "KAFKALAB_SPARK_MASTER", "KAFKALAB_SPARK_POOL")
+"""Lead to what runs outside of the kernel, where a sandbox does not let it go."""
 MARK = "KAFKALAB_ATTEMPT"
 """In the environment of the kernel and all that it starts; tells whose a stray process is."""
 START_TIMEOUT = 60
@@ -37,60 +48,97 @@ class KernelDidNotStart(Exception):
 class Manager(AsyncKernelManager):
     """Starts the interpreter that grades, whatever kernels are installed."""
 
+    command: list[str]
+    is_sandboxed: bool
+
     @property
     def kernel_spec(self) -> KernelSpec:
-        return KernelSpec(argv=command(), display_name="Python 3", language="python")
+        return KernelSpec(
+            argv=self.command,
+            display_name="Python 3",
+            language="python",
+            # A signal would only reach the program that stands before the sandbox.
+            interrupt_mode="message" if self.is_sandboxed else "signal",
+        )
 
 
-def command() -> list[str]:
-    """What starts the kernel; a sandbox stands in front of it."""
-    return [
-        *(sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"),
-        "--HistoryManager.enabled=False",
-    ]
+@dataclass(frozen=True)
+class Sandbox:
+    """Whose files a kernel may see, and what it may take."""
+
+    place: Place
+    limits: Limits
 
 
 class StudentKernel:
     """A kernel with its client, ready for cells. Whoever gives the folder removes it."""
 
-    def __init__(self, folder: Path, mark: str) -> None:
+    def __init__(
+        self, folder: Path, mark: str, sandbox: Sandbox | None = None, wheels: Path | None = None
+    ) -> None:
         self.folder = folder
+        self.sandbox = sandbox
+        self.wheels = wheels
         self.work = self.folder / "work"
         self.work.mkdir()
         (self.folder / "tmp").mkdir()
-        sockets = self.folder / "socket"
+        if sandbox is None:
+            packages.installed(folder).mkdir(parents=True)
+        else:
+            room.prepare(folder)
+        sockets = self.folder / room.SOCKETS / "k" if sandbox else self.folder / "socket"
         by_path = hasattr(os, "fork") and len(str(sockets)) <= LONGEST_SOCKET_PATH
         self.manager = Manager(
             connection_file=str(self.folder / "connection.json"),
             **({"transport": "ipc", "ip": str(sockets)} if by_path else {"transport": "tcp"}),
         )
-        self.environment = environment(self.folder, mark)
+        self.manager.is_sandboxed = sandbox is not None
+        self.environment = environment(self.folder, mark, sandbox is not None, wheels)
+        self._watch: LimitWatch | None = None
 
     def start(self) -> None:
         """Start the process and wait until it answers."""
+        if self.sandbox is not None and self.manager.transport != "ipc":
+            raise KernelDidNotStart(
+                f"the path {self.folder} is too long for sockets; let TMPDIR name a shorter one"
+            )
         try:
+            self.manager.command = command(self.folder, self.sandbox, self.wheels)
             run_sync(self.manager.start_kernel)(
                 cwd=str(self.work),
                 env=self.environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
+            if self.sandbox is not None and self.pid is not None:
+                shared = self.folder / room.SOCKETS
+                self._watch = LimitWatch(self.pid, shared, self.sandbox.limits)
             self.client = self.manager.client()
             self.client.start_channels()
             run_sync(self.client.wait_for_ready)(timeout=START_TIMEOUT)
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, CourseError) as error:
             raise KernelDidNotStart(str(error)) from error
         self.client.allow_stdin = False
 
     @property
     def exit_code(self) -> int | None:
         """Of the process; None while it runs. Negative: the signal that ended it."""
-        return self._process.poll() if self._process else None
+        code = self._process.poll() if self._process else None
+        if code is not None and self.sandbox is not None and code > 128:
+            return 128 - code  # as shells do it, the sandbox adds them
+        return code
 
     @property
     def pid(self) -> int | None:
         """Of the process, while there is one."""
         return self._process.pid if self._process else None
+
+    @property
+    def stopped(self) -> tuple[Outcome, str] | None:
+        """The limit of the sandbox that it was ended for, and what went beyond it."""
+        if self._watch is None or self.exit_code is None:
+            return None
+        return self._watch.verdict
 
     def kill(self) -> None:
         """End the process at once. What it started is swept by whoever started the attempt."""
@@ -105,11 +153,32 @@ class StudentKernel:
         return provisioner.process if isinstance(provisioner, LocalProvisioner) else None
 
 
-def environment(folder: Path, mark: str) -> dict[str, str]:
+def command(folder: Path, sandbox: Sandbox | None, wheels: Path | None) -> list[str]:
+    """What starts the kernel, with the sandbox in front of it where there is one."""
+    options = ("-f", "{connection_file}", "--HistoryManager.enabled=False")
+    if sandbox is None:
+        return [sys.executable, "-m", "ipykernel_launcher", *options]
+    limits = sandbox.limits
+    # More than the watch allows: it ends a sandbox that goes beyond the limit, for root as well.
+    bounds = map(str, (limits.memory, 2 * limits.processes, limits.disk))
+    inside = [sys.executable, "-m", "grading.sandbox.inside", *bounds, *options]
+    shown = () if wheels is None else (wheels,)
+    written = (packages.installed(folder),)
+    return room.command(folder, sandbox.place, limits, inside, shown=shown, written=written)
+
+
+def environment(
+    folder: Path, mark: str, is_sandboxed: bool = False, wheels: Path | None = None
+) -> dict[str, str]:
     """Short, and with homes inside the folder: no start-up files of this user, no credentials."""
-    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    if os.environ.get("KAFKALAB_ENGINE") == "docker":
+    wanted = PASSED_ON if is_sandboxed else (*PASSED_ON, *OF_THE_MACHINE)
+    passed_on = {name: os.environ[name] for name in wanted if name in os.environ}
+    if not is_sandboxed and os.environ.get("KAFKALAB_ENGINE") == "docker":
         passed_on |= of_docker_engine()
+    if is_sandboxed and not _has_quick_start():
+        passed_on["KAFKALAB_AOT"] = "off"  # nothing can be recorded from in there
+    # `!pip` and `!python` are those of the interpreter that grades.
+    passed_on["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{passed_on.get('PATH', '')}"
     return passed_on | {
         "HOME": str(folder),
         "IPYTHONDIR": str(folder / "ipython"),
@@ -121,8 +190,17 @@ def environment(folder: Path, mark: str) -> dict[str, str]:
         # fonts are looked for once on a machine, not once for every hand-in
         "MPLCONFIGDIR": str(cache() / "matplotlib"),
         "KAFKALAB_CACHE": str(cache()),
-        "KAFKALAB_STATE": str(state()),
+        "KAFKALAB_STATE": str(folder / "state" if is_sandboxed else state()),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
+        **packages.variables(folder, wheels),
         MARK: mark,
     }
+
+
+def _has_quick_start() -> bool:
+    """Whether Java has all its archives of prepared classes; not where it has no classes."""
+    try:
+        return all(aot.path_of(name).exists() for name in aot.ARCHIVES)
+    except CourseError:
+        return False

@@ -27,6 +27,7 @@ from grading.keep.record import AttemptRecord, Store
 from grading.run.attempt import Attempt, Attempted
 from grading.run.job import Job
 from grading.run.lease import Lease
+from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.errors import CourseError
 
 TRIES = 2  # of an attempt that a fault of ours spoilt
@@ -107,8 +108,15 @@ def job_of(submission: Submission, seed: str) -> Job | None:
 class Lanes:
     """Runs planned work in lanes."""
 
-    def __init__(self, lab: Definition, store: Store, tell: Listener = lambda _: None) -> None:
+    def __init__(
+        self,
+        lab: Definition,
+        store: Store,
+        tell: Listener = lambda _: None,
+        around: Surroundings = OPEN,
+    ) -> None:
         self.lab = lab
+        self.around = around
         self.store = store
         self.tell = tell
         self.hidden = lab.hidden_checks()
@@ -212,7 +220,7 @@ class Lane:
     def attempt(self, work: Work, is_last: bool) -> Attempted:
         """Run one, and boot the next meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
-        booted, self._spare = self._spare or Attempt(self._lanes.lab), None
+        booted, self._spare = self._spare or self._boot(), None
         self._lanes.open.add(booted)
         try:
             job = replace(work.job, cluster=self.lease.take(), is_last_try=is_last)
@@ -229,10 +237,13 @@ class Lane:
             self._spare.close()
         self.lease.close()
 
+    def _boot(self) -> Attempt:
+        return Attempt(self._lanes.lab, self._lanes.around)
+
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))
         if self._spare is None and self._lanes.has_more:
-            self._spare = Attempt(self._lanes.lab)
+            self._spare = self._boot()
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
 
 CHANGED = {"DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"}
+OFFSETS = "__consumer_offsets"
 QUICK = 2.0  # seconds for a cluster in good order to say so
 
 
@@ -45,6 +46,7 @@ class Lease:
                 beside=True,
                 gateway=self.lab.gateway,
             )
+            make_topic_of_offsets(self.cluster)
             self._as_started = changed_settings(self.cluster)
         return str(self.cluster.slot.record)
 
@@ -80,6 +82,26 @@ def put_in_order(cluster: Cluster) -> None:
         cluster.wait_for_brokers(timeout=QUICK)
         return
     cluster.mend()
+
+
+def make_topic_of_offsets(cluster: Cluster) -> None:
+    """Let the brokers make the topic of the groups' offsets, as they do for the first group.
+
+    Else it would be there for those alone who are graded after somebody who used a group.
+    """
+    from kafka import KafkaAdminClient
+    from kafka.errors import KafkaError
+
+    from kafkalab import quick
+
+    with (
+        KafkaAdminClient(
+            bootstrap_servers=cluster.address, client_id="grading-lease", **quick.admin
+        ) as admin,
+        contextlib.suppress(KafkaError),  # there is no such group, and the question is enough
+    ):
+        admin.describe_groups(["grading"])
+    cluster.wait_for_topic(OFFSETS)
 
 
 def changed_settings(cluster: Cluster) -> list[tuple[int, str, str | None]]:

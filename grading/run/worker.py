@@ -1,4 +1,4 @@
-"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER`.
+"""The process of one attempt: `python -m grading.run.worker LAB ROOT FOLDER SURROUNDINGS`.
 
 It starts the kernel, then waits for a job on standard input, so that a lane can have the next one
 ready while the last still runs. It reports on standard output, a JSON object a line: `ready`, then
@@ -30,12 +30,14 @@ from grading.keep.evidence import Evidence
 from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
 from grading.run.quick_import import without_web_grammar
+from grading.run.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from grading.judge.view import ClusterView
     from grading.run.kernel import StudentKernel
+    from grading.sandbox.ways import Ways
 
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
@@ -64,12 +66,13 @@ class Grader:
         from grading.run.graded_notebook import GradedNotebook
 
         lab, p = self.lab, seed.parameters(self.lab.make, job.seed)
+        ways = self.ways(job.cluster)
         with self.phase("weave"):
             try:
                 woven = weave(
                     self.blank,
                     job.cells,
-                    first=first_cell(job),
+                    first=first_cell(job, ways),
                     values=lab.values,
                     apart=as_a_reader(),
                     all_shown=job.demos,
@@ -115,9 +118,10 @@ class Grader:
             results=examiner.results,
             unanswered=sorted(woven.unanswered),
             answers=woven.answers,
-            oddities=[*job.notes, *woven.oddities, *costs],
+            oddities=[*job.notes, *woven.oddities, *costs, *graded.missed],
             trouble=graded.trouble,
             faults=list(breaking.injected.values()),
+            done_to_nodes=ways.done if ways else [],
             ended=graded.ended.state if graded.ended else None,
             why=graded.ended.error if graded.ended else "",
             is_complete=True,
@@ -138,6 +142,15 @@ class Grader:
             view.open_reader()
             return view
 
+    def ways(self, path: str | None) -> Ways | None:
+        """The ways out of the sandbox to the cluster; None where the kernel is in none."""
+        if path is None or self.kernel.sandbox is None:
+            return None
+        from grading.sandbox.ways import Ways
+
+        with self.phase("ways"):
+            return Ways(self.kernel.folder, path, self.lab.students_may)
+
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Take the seconds of a block."""
@@ -148,14 +161,15 @@ class Grader:
             self.phases[name] = round(time.monotonic() - started, 3)
 
 
-def first_cell(job: Job) -> str:
+def first_cell(job: Job, ways: Ways | None) -> str:
     """Tells the notebook whose it is. Code of ours in front of the master's."""
     from grading.lab import SEED
 
     values = {SEED: job.seed}
-    if job.cluster is not None:
+    if job.cluster is not None and ways is None:
         values[CLUSTER] = job.cluster
-    return f"# Put here by the grader.\nimport os\n\nos.environ.update({values!r})"
+    cell = f"# Put here by the grader.\nimport os\n\nos.environ.update({values!r})"
+    return cell if ways is None else f"{cell}\n{ways.cell}"
 
 
 def as_a_reader() -> str:
@@ -171,11 +185,13 @@ def main() -> None:
     started = time.monotonic()
     without_web_grammar()
     from grading.run.graded_notebook import SetUpFailed
-    from grading.run.kernel import KernelDidNotStart, StudentKernel
+    from grading.run.kernel import KernelDidNotStart, Sandbox, StudentKernel
 
     lab = definition.load(sys.argv[1], Path(sys.argv[2]))
     folder = Path(sys.argv[3])
-    kernel = StudentKernel(folder, mark=folder.name)
+    around = Surroundings.from_json(sys.argv[4])
+    sandbox = Sandbox(lab.place, lab.limits) if around.is_sandboxed else None
+    kernel = StudentKernel(folder, folder.name, sandbox, around.wheels)
     grader = Grader(lab, kernel, out)
     try:
         kernel.start()

@@ -13,6 +13,7 @@ KAFKALAB_AOT=off goes without, for a comparison.
 """
 
 import argparse
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -59,7 +60,8 @@ def cache_flags(purpose: str) -> list[str]:
         if not training:
             record_in_background(name)
         return []
-    os.utime(archive)
+    with contextlib.suppress(OSError):  # one that is only lent, as in a sandbox
+        os.utime(archive)
     # A remark of the JVM about its archive must not stand in the output of a tool.
     return [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable", "-Xlog:all=error:stderr"]
 

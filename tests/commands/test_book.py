@@ -49,7 +49,7 @@ def test_with_a_roster_a_person_is_one_row_whatever_the_platform(labs, capsys):
     ]
     assert list(rows[0])[4:6] == ["lab90", "lab91"]
     said = capsys.readouterr().out
-    assert "look at lab91_other: nothing was handed in by Ben Ohm (s2)" in said
+    assert "look at: lab91_other: nothing was handed in by Ben Ohm (s2)" in said
     page = (first.folder / "book.html").read_text("utf-8")
     assert "3 people, 2 labs" in page
     (mine,) = (first.store.folder / "students").glob("41000*")

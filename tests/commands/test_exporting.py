@@ -212,3 +212,29 @@ def test_a_table_of_something_else_is_refused(classroom, tmp_path, to, capsys):
     (tmp_path / "other.csv").write_text("Kennung,Name,Lab 90,Grade\n1,Ada,,\n")
     assert export(classroom, "--to", to, "--table", str(tmp_path / "other.csv")) == 1
     assert "This is no table of" in capsys.readouterr().err
+
+
+def test_of_two_hand_ins_of_one_person_the_better_one_is_exported(classroom, capsys):
+    classroom.hand_in("Ada Lee", "41000", ("doubled",), platform="Moodle")
+    classroom.hand_in("s1", text="x = 2")
+    assert export(classroom, "--to", "canvas") == 0
+    assert [line[5] for line in lines_of(classroom, "canvas.csv")[2:]] == ["8"]
+    assert export(classroom, "--to", "gradescope") == 0
+    with zipfile.ZipFile(classroom.store.folder / "gradescope.zip") as archive:
+        assert json.loads(archive.read("marks.json"))["ada@uni.example"]["score"] == 8
+    assert app.main(["book", "--out", str(classroom.folder)]) == 0
+    rows = table_of((classroom.folder / "book.csv").read_text("utf-8"))
+    assert [row["points"] for row in rows if row["id"] == "s1"] == ["8"]
+    assert "s1: 2 hand-ins are from one person" in capsys.readouterr().out
+
+
+def test_a_number_that_is_somebody_elses_in_the_table_is_not_followed(classroom, tmp_path, capsys):
+    grade(classroom, "Canvas")
+    file = tmp_path / "gradebook.csv"
+    file.write_text(
+        "Student,ID,Section,Lab 90 (78)\n    Points Possible,,,8\n"
+        '"Roe, Eve",41000,1,\n"Ohm, Ben",41001,1,\n'
+    )
+    assert export(classroom, "--to", "canvas", "--table", str(file)) == 0
+    assert [line[0] for line in lines_of(classroom, "canvas.csv")[2:]] == ["Ohm, Ben"]
+    assert "no row Ada Lee" in capsys.readouterr().out

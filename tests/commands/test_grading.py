@@ -3,6 +3,9 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -10,6 +13,8 @@ import pytest
 
 from commands import app
 from grading.define import definition, place
+from grading.sandbox import bubblewrap
+from tests import isolation, sandboxed
 from tests.grading.classroom import Classroom
 from tests.grading.tiny import write_course
 
@@ -39,6 +44,43 @@ def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", [["grade", "01", "anna.ipynb"], ["verify", "01"]])
+def test_without_a_sandbox_nothing_runs_and_the_other_ways_are_named(command, tmp_path):
+    course = [sys.executable, "-P", "-m", "commands.app", *command]
+    done = subprocess.run(
+        [*([] if sandboxed.why_not() else isolation.without_namespaces()), *course],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "This machine has no sandbox for the code of students." in done.stderr
+    assert "does not let" in done.stderr
+    assert "Docker or podman" in done.stderr
+    assert "--trust-students" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_system_without_namespaces_of_linux_is_told_so(monkeypatch):
+    monkeypatch.setattr(bubblewrap.sys, "platform", "darwin")
+    bubblewrap._found.cache_clear()
+    try:
+        with pytest.raises(bubblewrap.NoSandbox) as refused:
+            bubblewrap.require()
+    finally:
+        bubblewrap._found.cache_clear()
+    assert "namespaces of Linux" in refused.value.why
+    assert "Docker or podman" in refused.value.mend
+
+
+def test_a_folder_without_wheels_is_refused(tmp_path, capsys):
+    command = ["grade", "90", ".", "--wheels", str(tmp_path), *sandboxed.options()]
+    assert app.main(command) == 1
+    assert "pip download" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsys):
     class_folder, out = tmp_path / "class", tmp_path / "grades"
     class_folder.mkdir()
@@ -46,6 +88,7 @@ def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsy
     nbformat.write(solved, class_folder / "anna.ipynb")
     (class_folder / "ben.ipynb").write_text("<html>")
     command = ["grade", "90", str(class_folder), "--out", str(out), "--json"]
+    command += sandboxed.options()
     assert app.main(command) == 0
     captured = capsys.readouterr()
     anna, ben = json.loads(captured.out)
@@ -72,7 +115,7 @@ def test_an_engine_that_is_not_there_is_told_before_the_first_hand_in(
     nbformat.write(solved, tmp_path / "anna.ipynb")
     out = tmp_path / "grades"
     command = ["grade", "90", str(tmp_path / "anna.ipynb"), "--out", str(out)]
-    assert app.main([*command, "--engine", "docker"]) == 1
+    assert app.main([*command, *sandboxed.options(), "--engine", "docker"]) == 1
     assert re.search("Docker is (not installed|installed, but)", capsys.readouterr().err)
     assert not out.exists()
 
@@ -129,7 +172,7 @@ def test_a_class_of_an_older_layout_is_read_and_goes_on(solved, tmp_path, capsys
     graded = []
     for name in ("lab90_tiny", "lab90", "90", "90_tiny"):
         command = ["grade", name, str(tmp_path / "anna.ipynb"), "--out", str(out), "--json"]
-        assert app.main(command) == 0
+        assert app.main([*command, *sandboxed.options()]) == 0
         (record,) = json.loads(capsys.readouterr().out)
         graded.append(record)
     assert graded[0]["reached"] == 8, "another grader runs it again"
@@ -180,14 +223,14 @@ def test_check_refuses_what_is_no_lab(tmp_path, capsys, text, said):
 
 @pytest.mark.cluster
 def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatch, capsys):
-    assert app.main(["verify", "90", "--jobs", "2"]) == 0
+    assert app.main(["verify", "90", "--jobs", "2", *sandboxed.options()]) == 0
     assert "lab90_tiny is proven: 4 checks in 4 runs." in capsys.readouterr().out
     assert (course / "build" / "run" / "lab90_tiny.html").exists()
     wrong = tmp_path / "wrong"
     shutil.copytree(course, wrong)
     (wrong / "grading" / "labs" / "90_tiny" / "wrong" / "1_triple.toml").unlink()
     monkeypatch.setattr(place, "repository", lambda: wrong)
-    assert app.main(["verify", "90"]) == 1
+    assert app.main(["verify", "90", *sandboxed.options()]) == 1
     assert "no wrong answer fails doubled" in capsys.readouterr().out
 
 
@@ -200,7 +243,7 @@ def test_a_fault_of_a_check_has_its_own_exit_code(course, solved, tmp_path, monk
     monkeypatch.setattr(place, "repository", lambda: broken)
     path = tmp_path / "anna.ipynb"
     nbformat.write(solved, path)
-    out = ["--out", str(tmp_path / "grades")]
+    out = ["--out", str(tmp_path / "grades"), *sandboxed.options()]
     assert app.main(["grade", "90", str(path), *out, "--json"]) == 3
     (record,) = json.loads(capsys.readouterr().out)
     assert record["outcome"] == "check_error"
@@ -214,7 +257,8 @@ def test_a_bad_roster_is_refused_before_anything_runs(solved, tmp_path, capsys):
     (tmp_path / "list.csv").write_text("id,name\n1,Ada\n1,Ben\n")
     out = tmp_path / "grades"
     command = ["grade", "90", str(tmp_path / "anna.ipynb"), "--out", str(out)]
-    assert app.main([*command, "--roster", str(tmp_path / "list.csv")]) == 1
+    command += ["--roster", str(tmp_path / "list.csv"), *sandboxed.options()]
+    assert app.main(command) == 1
     assert "line 3: the id 1 stands on line 2 too" in capsys.readouterr().err
     assert not out.exists()
 
@@ -224,4 +268,42 @@ def test_report_tells_who_is_missing(tmp_path, course, capsys):
     classroom.hand_in("Ada Lee")
     classroom.write("students.csv", "name\nAda Lee\nBen Ohm\n")
     assert app.main(["report", "90", "--out", str(classroom.folder)]) == 0
-    assert "look at nothing was handed in by Ben Ohm" in capsys.readouterr().out
+    assert "look at: nothing was handed in by Ben Ohm" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_class_from_a_zip_of_moodle_is_graded_corrected_made_late_and_exported(
+    solved, tmp_path, capsys
+):
+    out, upload = tmp_path / "grades", tmp_path / "KAFKA-Lab 90-4711.zip"
+    with zipfile.ZipFile(upload, "w") as archive:
+        for person, file, text in [
+            ("Ada Lee_41000", "lab90.ipynb", nbformat.writes(solved)),
+            ("Ben Ohm_41001", "lab90.html", "<html>"),
+        ]:
+            archive.writestr(f"{person}_assignsubmission_file_/{file}", text)
+    (tmp_path / "list.csv").write_text("id,name\ns1,Ada Lee\ns2,Ben Ohm\ns3,Cem Ay\n")
+    to = ["--out", str(out)]
+    grade = ["grade", "90", str(upload), *to]
+    assert app.main([*grade, "--roster", str(tmp_path / "list.csv")]) == 0
+    assert "nothing was handed in by Cem Ay (s3)" in capsys.readouterr().out
+
+    why = ["--why", "read from the page", "--by", "Ms Berg"]
+    assert app.main(["review", "90", "Ben Ohm", "--points", "5", *why, *to]) == 0
+    (out / "sheet.csv").write_text(
+        "Identifier,Full name,Last modified (submission)\n"
+        'Participant 41000,Ada Lee,"Saturday, 28 November 2026, 9:40 AM"\n'
+    )
+    (out / "class.toml").write_text(
+        'timezone = "Europe/Berlin"\n[labs.lab90]\ndue = 2026-11-27T18:00:00\n'
+        'worksheet = "sheet.csv"\nlate = { percent_per_day = 10 }\n'
+    )
+    assert app.main(grade) == 0
+    (tmp_path / "gradebook.csv").write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Lab 90 (78)\n    Points Possible,,,,,16\n"
+        '"Ay, Cem",9,s3,cem,1,\n"Lee, Ada",7,s1,ada,1,\n"Ohm, Ben",8,s2,ben,1,\n'
+    )
+    table = ["--table", str(tmp_path / "gradebook.csv")]
+    assert app.main(["export", "90", "--to", "canvas", *table, *to]) == 0
+    lines = (out / "lab90_tiny" / "canvas.csv").read_text().splitlines()
+    assert lines[2:] == ['"Lee, Ada",7,s1,ada,1,14.4', '"Ohm, Ben",8,s2,ben,1,10']

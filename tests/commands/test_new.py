@@ -18,6 +18,7 @@ from grading.define import definition, master
 from grading.prove.wrong import gaps, wrong_answers
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
+from tests import sandboxed
 
 APP = typer.Typer()
 APP.command()(new.new)
@@ -145,7 +146,7 @@ def stranger(tmp_path: Path) -> Callable[..., str]:
 def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
     stranger("new", "lab", "14_my_task")
     assert "labs/14_my_task/lab14_my_task.ipynb" in stranger("build")
-    assert "lab14_my_task" in stranger("verify", "lab14")
+    assert "lab14_my_task" in stranger("verify", "lab14", *sandboxed.options())
 
 
 @pytest.mark.rest

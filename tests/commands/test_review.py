@@ -142,8 +142,16 @@ def test_without_a_person_it_lists_what_there_is_to_look_at(classroom, capsys):
     assert "Cem [9]: unreadable. because it is empty" in said
     assert "Ada Lee [41000]: 5 of 8. Task 3, The name is said: 1 of 2 points, set by" in said
     assert "Ben Ohm" not in said
-    assert review(classroom, "Ben") == 1
-    assert "Nobody in lab90_tiny is called Ben." in capsys.readouterr().err
+    assert review(classroom, "Benno") == 1
+    assert "Nobody in lab90_tiny is called Benno." in capsys.readouterr().err
+
+
+def test_a_part_of_a_name_will_do_where_it_is_one_persons(classroom, capsys):
+    classroom.hand_in("Ben Young", "41007", text="x = 7")
+    assert review(classroom, "ada") == 0
+    assert review(classroom, "ohm, ben") == 0
+    assert review(classroom, "ben") == 1
+    assert "There are Ben Ohm [41001], Ben Young [41007]." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,12 @@ def test_other_names_and_comments_hide_nothing_and_marks_stay(classroom, capsys)
     assert {file: file.read_bytes() for file in classroom.folder.rglob("*.json")} == before
 
 
+def test_three_of_a_small_class_who_share_are_seen(classroom, capsys):
+    for name in ("Ada", "Ben", "Cem"):
+        classroom.hand_in(name, name, text=name, answers={2: LOOP})
+    assert "3 pairs to look at." in similar(classroom, capsys)
+
+
 def test_given_code_and_own_values_are_nobodys_likeness(classroom, course, capsys):
     from authoring.build import student_notebook
 

@@ -13,6 +13,7 @@ from grading.define.place import Place, places
 from grading.prove.verify import RIGHT, WRONG, verify
 from grading.prove.wrong import gaps, wrong_answers
 from kafkalab.places import repository
+from tests import sandboxed
 from tests.schedule import BREAKING
 
 ROOT = repository()
@@ -54,7 +55,11 @@ def test_the_reference_has_all_points_and_a_blank_lab_its_floor(
     place: Place, tmp_path: Path
 ) -> None:
     proof = verify(
-        definition.load(place.name), tmp_path / "kept", pages=ROOT / "build" / "run", only=RIGHT
+        definition.load(place.name),
+        tmp_path / "kept",
+        pages=ROOT / "build" / "run",
+        only=RIGHT,
+        around=sandboxed.around(),
     )
     assert proof.problems == []
     assert len(proof.records) == 2
@@ -69,7 +74,8 @@ def test_the_reference_has_all_points_and_a_blank_lab_its_floor(
 @pytest.mark.parametrize("place", labs())
 def test_lab_on_docker(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKALAB_ENGINE", "docker")
-    proof = verify(definition.load(place.name), tmp_path / "kept", only=RIGHT)
+    lab, around = definition.load(place.name), sandboxed.around()
+    proof = verify(lab, tmp_path / "kept", only=RIGHT, around=around)
     assert proof.problems == []
 
 

@@ -68,9 +68,10 @@ def partition(number: int, replicas: list[int], leader_epoch: int = 0) -> Partit
 
 
 def result(lab: str, check: str, logs=None, values=None, topics=None) -> Result:
-    """What the check of this name makes of the state."""
+    """What the check of this name makes of the state; logs: a table of them, or `Logs`."""
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
-    x = Visible(Notebook(values or {}), Logs(logs or {}, topics or {}), parameters(lab), "seed")
+    view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
+    x = Visible(Notebook(values or {}), view, parameters(lab), "seed")
     x.begin(check)
     return checks.run(chosen, x)

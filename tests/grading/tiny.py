@@ -1,8 +1,12 @@
 """The tiny lab: three tasks, no cluster, every file that a lab has."""
 
+import json
 from pathlib import Path
 
 from grading.define.place import Place
+from grading.judge.checks import Result
+from grading.judge.outcome import Outcome
+from grading.keep.evidence import Evidence
 
 NAME = "lab90_tiny"
 MASTER = """\
@@ -165,3 +169,19 @@ def write_course(root: Path) -> Path:
     for name, text in WRONG.items():
         (place.teacher / "wrong" / f"{name}.toml").write_text(text)
     return root
+
+
+def forged() -> str:
+    """A cell that writes full marks to wherever the process that grades writes."""
+    names = ("doubled", "words_reversed", "any_word_reversed", "name_said")
+    marks = [Result(name, Outcome.PASS) for name in names]
+    evidence = Evidence(NAME, "anna", "a seed", results=marks, is_complete=True)
+    line = json.dumps({"event": "done", "evidence": evidence.to_json(), "notebook": None}) + "\n"
+    return f"""
+import glob, os
+for path in glob.glob(f"/proc/{{os.getppid()}}/fd/*"):
+    try:
+        os.write(os.open(path, os.O_WRONLY | os.O_NONBLOCK), {line.encode()!r})
+    except OSError:
+        pass
+"""

@@ -67,6 +67,22 @@ def test_a_penalty_is_told_with_its_reason_and_goes_when_the_deadline_moves(clas
     assert [(f, f.read_bytes()) for f, _ in kept] == kept, "evidence and records stay as they are"
 
 
+@pytest.mark.parametrize(
+    ("handed_in", "words"),
+    [
+        ("2026-11-27T18:00:01", "1 min late"),
+        ("2026-11-27T20:30:00", "2 h 30 min late"),
+        ("2026-11-28T18:00:20", "1 day 1 min late"),
+        ("2026-11-29T21:45:00", "2 days 3 h late"),
+    ],
+)
+def test_how_late_it_was_is_said_so_that_the_days_can_be_counted(classroom, handed_in, words):
+    classroom.write("class.toml", DUE + "late = { percent_per_day = 10 }\n")
+    classroom.hand_in("Ada Lee", "7", handed_in=handed_in)
+    (mark,) = the_class(classroom).marks
+    assert f"Handed in {words} (due" in mark.words[0]
+
+
 def test_an_hour_is_an_hour_when_the_clocks_change(classroom):
     rule = 'timezone = "Europe/Berlin"\n[labs.1]\ndue = {}\nlate = {{ percent_per_hour = 1 }}\n'
     classroom.write("class.toml", rule.format("2026-10-24T18:00:00").replace("labs.1", "labs.90"))

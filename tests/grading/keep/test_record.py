@@ -3,21 +3,16 @@
 import csv
 import io
 import json
-import signal
 import stat
-import subprocess
-import sys
 from dataclasses import asdict, replace
-from pathlib import Path
 
-import psutil
 import pytest
 
 from grading.define.definition import Definition
 from grading.define.seed import Draw, course_secret, parameters, practice_seed, student_seed
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.submission import Submission
-from grading.handin.weave import HandedIn, as_handed_in
+from grading.handin.weave import HandedIn
 from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
@@ -26,100 +21,8 @@ from grading.keep.record import AttemptRecord, Key, Store
 from grading.keep.report_class import class_csv
 from grading.keep.report_student import student_page
 from grading.run.attempt import Attempted
-from grading.run.lanes import Lanes, plan
+from grading.run.lanes import plan
 from grading.run.lanes import reason as records_reason
-from kafkalab.wait import wait_until
-
-ROOT = str(Path(__file__).parents[3])
-STUDENTS = ("anna", "ben", "carl", "dora", "emil")
-GRADES = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {root!r})
-from tests.grading.keep.test_record import class_of, grade
-grade(Path({course!r}), Path({out!r}), class_of(Path({course!r})))
-"""
-
-
-def class_of(course):
-    """Five hand-ins: right, wrong, raising, looping, unreadable."""
-    from authoring.build import solution_notebook
-
-    cells = as_handed_in(solution_notebook("lab90", course))
-    found = [Submission("emil", None, Outcome.UNREADABLE, "emil.ipynb: because it is empty")]
-    for student, answer in zip(
-        STUDENTS, ["double = 2 * p.number", "double = 0", "1 / 0", "while True: pass"], strict=False
-    ):
-        mine = [HandedIn(c.id, c.kind, answer if c.id == "task-1" else c.text) for c in cells]
-        found.append(Submission(student, NotebookFile(tuple(mine), "lab90_tiny")))
-    return found
-
-
-def grade(course, out, submissions):
-    from grading.define import definition
-
-    lab = definition.load("lab90", course)
-    store = Store(out, lab.name)
-    work, done = plan(lab, submissions, store, course_secret(out), rerun=False)
-    return Lanes(lab, store).run(work, jobs=1), done
-
-
-def masked(record: AttemptRecord) -> dict:
-    """A record without what differs from run to run: times, and messages that quote seeds."""
-    table = asdict(record)
-    for name in ("started", "finished", "seconds", "key"):
-        del table[name]
-    for check in table["checks"]:
-        del check["seconds"]
-    return table
-
-
-@pytest.mark.cluster
-def test_a_killed_batch_goes_on_and_comes_to_the_same_end(course, tmp_path):
-    out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
-    secret = course_secret(out)
-    undisturbed.mkdir()
-    (undisturbed / "secret").write_bytes(secret)
-    submissions = class_of(course)
-    script = GRADES.format(root=ROOT, course=str(course), out=str(out))
-    store = Store(out, "lab90_tiny")
-
-    def finished():
-        found = (store.find(folder.name) for folder in (store.folder / "attempts").glob("*"))
-        return [record.student for record in found if record and record.is_final]
-
-    survivors = []
-    for wanted in (1, 3):
-        process = subprocess.Popen([sys.executable, "-c", script])
-        wait_until(
-            lambda n=wanted: len(finished()) > n, timeout=60, what="some records", every=0.01
-        )
-        below = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert psutil.wait_procs(below, timeout=30)[1] == [], "nothing outlives the grader"
-        survivors.append(set(finished()))
-    assert survivors[0] < survivors[1] < set(STUDENTS)
-    ran, done = grade(course, out, submissions)
-    assert {record.student for record in done} == survivors[1]
-    assert {record.student for record in ran} == set(STUDENTS) - survivors[1]
-    expected, _ = grade(course, undisturbed, submissions)
-    found = {record.student: masked(record) for record in [*ran, *done]}
-    assert found == {record.student: masked(record) for record in expected}
-    assert grade(course, out, submissions)[0] == [], "nothing is left to do"
-
-
-@pytest.mark.cluster
-def test_an_interrupted_batch_leaves_nothing_behind(course, tmp_path):
-    script = GRADES.format(root=ROOT, course=str(course), out=str(tmp_path))
-    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
-    started = tmp_path / "lab90_tiny" / "attempts"
-    wait_until(lambda: len(list(started.glob("*"))) > 2, timeout=60, what="a second attempt")
-    below = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert b"KeyboardInterrupt" in said
-    assert psutil.wait_procs(below, timeout=30)[1] == []
 
 
 def submission(student="anna", text="x = 1"):

@@ -12,6 +12,7 @@ from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.run.attempt import Attempt
 from grading.run.job import Job
+from tests.grading.tiny import forged
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,13 @@ def test_the_notebook_that_ran_holds_its_outputs_and_nothing_of_ours(hand_in):
     assert "any word" not in str(attempted.notebook).lower(), "hidden checks are not shown"
     assert len(cells) == len(attempted.notebook["cells"])
     assert "papermill" not in str(attempted.notebook)
+
+
+def test_a_line_for_the_grader_reaches_nobody_without_a_sandbox_too(hand_in):
+    """The marks of a blank lab were full once: the pipe of the parent can be opened."""
+    evidence = hand_in(t1=forged()).evidence
+    assert evidence.is_complete
+    assert outcomes(evidence).pop("doubled") is Outcome.FAIL
 
 
 @pytest.mark.cluster

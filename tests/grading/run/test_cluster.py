@@ -215,6 +215,7 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         path = lease.take()
         first = lease.cluster
         assert first.broker_configs(0)["log.retention.ms"].value == "777000"
+        assert "__consumer_offsets" in first.topics(internal=True), "also before the first group"
         with KafkaAdminClient(bootstrap_servers=first.address, **quick.admin) as admin:
             admin.create_topics(["left-over"])
         first.wait_for_topic("left-over")

@@ -15,6 +15,7 @@ from grading.judge.outcome import Outcome
 from grading.keep import report
 from grading.keep.record import Store
 from grading.run.lanes import Lanes, plan
+from tests import sandboxed
 
 STRAY = f"kafka_course_stray_process_{os.getpid()}"
 STARTS_A_CHILD = f"""
@@ -101,7 +102,7 @@ def graded(tiny, solved, tmp_path_factory):
         submissions.append(Submission(name, NotebookFile(tuple(cells), tiny.name)))
     store = Store(tmp_path_factory.mktemp("grades"), tiny.name)
     work, _ = plan(tiny, submissions, store, b"secret", rerun=False)
-    records = Lanes(tiny, store).run(work, jobs=2)
+    records = Lanes(tiny, store, around=sandboxed.around()).run(work, jobs=2)
     return {record.student: record for record in records}, store
 
 

@@ -1,11 +1,13 @@
 """The checks of lab 01 against states that are nearly right."""
 
 import struct
+from types import SimpleNamespace
 
 import pytest
 
+from grading.define import definition
 from grading.judge.outcome import Outcome
-from tests.grading.state import parameters, record, result, wrong_answer
+from tests.grading.state import Logs, parameters, record, result, wrong_answer
 
 LAB = "lab01"
 P = parameters(LAB)
@@ -77,7 +79,8 @@ def commit(offset, group=P.group, topic=P.queue_topic):
         ([P.queue], Outcome.FAIL),
         ([P.first, P.queue, None, P.queue], Outcome.FAIL),
         ([P.queue, None, P.first, P.queue], Outcome.PASS),
-        ([1, 2, P.first, P.queue], Outcome.PART),
+        ([1, 2, P.first, P.first + 1, P.queue], Outcome.PASS),
+        ([P.queue, P.first, P.queue], Outcome.PART),
         ([], Outcome.FAIL),
     ],
 )
@@ -85,6 +88,38 @@ def test_the_first_clerk_must_have_committed(history, outcome):
     log = [commit(1, group="another"), *map(commit, history)]
     found = result(LAB, "first_clerk_committed", {"__consumer_offsets": log})
     assert found.outcome is outcome
+
+
+class Groups(Logs):
+    """Logs, and what groups have committed."""
+
+    def __init__(self, offsets):
+        super().__init__({})
+        self.offsets = offsets
+
+    def group(self, name):
+        return SimpleNamespace(offsets=self.offsets)
+
+
+def test_two_lists_that_are_typed_are_no_work_of_a_group():
+    typed = {
+        "first_clerk": list(range(1, P.first + 1)),
+        "second_clerk": list(range(P.first + 1, P.queue + 1)),
+    }
+    found = result(LAB, "forms_are_done_once", Groups({}), typed)
+    assert found.outcome is Outcome.FAIL
+    assert "has committed nothing" in found.messages[0]
+    committed = Groups({(P.queue_topic, 0): P.first})
+    assert result(LAB, "forms_are_done_once", committed, typed).outcome is Outcome.PASS
+
+
+def test_a_choice_alone_earns_nothing():
+    checks = {check.id: check for check in definition.load(LAB).checks}
+    for choice, measured in (
+        ("evidence_is_weighed", "home_is_right"),
+        ("likeliest_fits", "stored_is_measured"),
+    ):
+        assert checks[choice].needs == measured
 
 
 @pytest.mark.parametrize(

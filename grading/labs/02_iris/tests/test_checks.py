@@ -13,7 +13,8 @@ from tests.grading.state import parameters, record, result, wrong_answer
 
 LAB_FOLDER = find("lab02")
 flowers = module(LAB_FOLDER, "flowers").flowers
-_id = module(LAB_FOLDER, "checks")._id
+CHECKS = module(LAB_FOLDER, "checks")
+_id, CHANGED = CHECKS._id, CHECKS.CHANGED
 
 LAB = "lab02"
 P = parameters(LAB)
@@ -135,6 +136,9 @@ def test_a_line_of_the_listing_shows_three_facts(line, fits):
     assert (found.outcome is Outcome.PASS) is fits
 
 
+TRIED = {P.probe_topic: [record(0, 0, b"flower")]}
+
+
 def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
     return {
         "client": "producer",
@@ -160,15 +164,32 @@ def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
 )
 def test_a_default_is_compared_with_the_client(name, default, right):
     values = {"settings": [settings(name=name, default=default)]}
-    found = result(LAB, "defaults_are_right", values=values)
+    found = result(LAB, "defaults_are_right", TRIED, values)
     assert (found.outcome is Outcome.PASS) is right
 
 
 @pytest.mark.parametrize("tried", [((0, 3),), ((0, 3), (500, 3)), ((0, 3), (0, 4))])
 def test_values_without_a_difference_are_no_experiment(tried):
     values = {"settings": [settings(tried=tried)]}
-    found = result(LAB, "values_make_a_difference", values=values)
+    found = result(LAB, "values_make_a_difference", TRIED, values)
     assert "two values that differ in effect" in found.messages[0]
+
+
+@pytest.mark.parametrize(
+    "check", ["four_settings", "defaults_are_right", "values_make_a_difference"]
+)
+def test_settings_that_are_typed_and_not_tried_earn_nothing(check):
+    values = {"settings": [settings()]}
+    found = result(LAB, check, {P.probe_topic: []}, values)
+    assert found.outcome is Outcome.FAIL
+    assert found.messages == [f"the topic {P.probe_topic} is empty"]
+
+
+def test_labels_that_are_typed_without_a_record_earn_nothing():
+    values = {"changed": CHANGED}
+    empty = {P.pair_topic: [], P.lone_topic: []}
+    assert result(LAB, "labels_that_differ", logs(), values).outcome is Outcome.PASS
+    assert result(LAB, "labels_that_differ", empty, values).outcome is Outcome.FAIL
 
 
 def test_an_id_may_be_written_in_both_forms():

@@ -1,0 +1,36 @@
+tool = lab.cluster.tool
+there = ("--bootstrap-server", "{bootstrap}")
+
+# Task 1
+for topic in (lab.p.pair_topic, lab.p.lone_topic):
+    if topic in lab.cluster.topics():
+        tool("kafka-topics", *there, "--delete", "--topic", topic)
+    tool("kafka-topics", *there, "--create", "--if-not-exists", "--topic", topic,
+         "--partitions", "2", "--replication-factor", "1")
+    lab.cluster.wait_for_topic(topic)
+
+# Task 6
+import re
+
+stored, missing = {}, {}
+for end in lab.p.tail_topics:
+    topic = lab.p.tail_topics[end]
+    new_topic(topic, partitions=1)
+    run_program(topic, {"nothing": "", "flush": "producer.flush()", "close": "producer.close()"}[end])
+    told = tool("kafka-console-consumer", *there, "--topic", topic, "--from-beginning",
+                "--timeout-ms", "3000")
+    rows = set(map(int, re.findall(r"^\d+$", told.stdout, re.MULTILINE)))
+    stored[end] = len(rows)
+    missing[end] = set(range(1, 151)) - rows
+
+# Task 8
+described = tool("kafka-topics", *there, "--describe").stdout
+ids = dict(re.findall(r"Topic: (\S+)\s+TopicId: (\S+)", described))
+status = tool("kafka-metadata-quorum", *there, "describe", "--status").stdout
+versions = tool("kafka-broker-api-versions", *there).stdout
+observed = {
+    "brokers": [int(n) for n in re.findall(r"id: (\d+)", versions)],
+    "quorum_leader": int(re.search(r"LeaderId:\s+(\d+)", status)[1]),
+    "topic_ids": {topic: ids[topic] for topic in (lab.p.pair_topic, lab.p.lone_topic)},
+    "offsets_topic": re.search(r"__consumer\w+", described)[0],
+}
