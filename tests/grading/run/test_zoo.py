@@ -14,7 +14,8 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.keep import report
 from grading.keep.record import Store
-from grading.run.lanes import Lanes, plan
+from grading.run.lanes import Lanes
+from grading.run.plan import plan
 from tests import sandboxed
 
 STRAY = f"kafka_course_stray_process_{os.getpid()}"
