@@ -2,10 +2,8 @@
 
 import copy
 import logging
-import os
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -13,18 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import psutil
 from traitlets.config import Config
 
 from authoring import notebooks, rules
+from authoring.leftovers import left_behind, marked
 from authoring.percent import Script
 from kafkalab.notebook import page as page_of
 
 CELL_SECONDS = 120.0
 LESSON_SECONDS = 300.0
-# The watcher of a cluster ends it after the kernel that owned it; that takes a moment.
-SECONDS_TO_CLEAN_UP = 15.0
-MARK = "KAFKALAB_RUN"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -148,7 +143,7 @@ def _run(
     # a folder of its own, two runs would use the same files in the same place.
     with (
         # As JupyterLab tells a kernel which notebook it runs.
-        _marked({page_of.SESSION: str(executed.absolute()), **environment}) as mark,
+        marked({page_of.SESSION: str(executed.absolute()), **environment}) as mark,
         tempfile.TemporaryDirectory(prefix="kernel-") as sockets,
     ):
         try:
@@ -178,7 +173,7 @@ def _run(
         seconds = time.monotonic() - started
         if failed is not None:
             problem = f"{places[failed]}: {problem}"
-        if left := _left_behind(mark):
+        if left := left_behind(mark):
             problem = "; ".join(filter(None, [problem, f"left running: {', '.join(left)}"]))
     notebook = nbformat.read(executed, 4)
     took = dict(zip(places, _durations(notebook), strict=False))
@@ -218,45 +213,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-@contextmanager
-def _marked(environment: Mapping[str, str]) -> Iterator[str]:
-    """What starts in here has these variables, and a mark among them by which it is found."""
-    mark = uuid.uuid4().hex
-    added = {**environment, MARK: mark}
-    before = {name: os.environ.get(name) for name in added}
-    os.environ.update(added)
-    try:
-        yield mark
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _left_behind(mark: str) -> list[str]:
-    """End the processes that still carry the mark after a grace period; their names."""
-    _, alive = psutil.wait_procs(list(_carrying(mark)), timeout=SECONDS_TO_CLEAN_UP)
-    names = []
-    for process in alive:
-        try:
-            names.append(f"{process.name()} ({process.pid})")
-            process.kill()
-        except psutil.NoSuchProcess:
-            continue
-    return names
-
-
-def _carrying(mark: str) -> Iterator[psutil.Process]:
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
-                yield process
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess, OSError):
-            continue
 
 
 def _last_started(executed: Path) -> int:

@@ -22,7 +22,8 @@ from grading.define.seed import course_secret
 from grading.handin.submission import Submission
 from grading.keep.record import Store
 from grading.prove.verify import handed_in
-from grading.run.lanes import Lanes, overhead, plan
+from grading.run.lanes import Lanes, overhead
+from grading.run.plan import plan
 from grading.run.surroundings import Surroundings
 
 BUDGET = 1.5  # seconds

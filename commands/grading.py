@@ -59,7 +59,8 @@ def grade(
     from grading.keep import report
     from grading.keep.record import Store
     from grading.keep.rescore import rescore
-    from grading.run.lanes import Lanes, plan
+    from grading.run.lanes import Lanes
+    from grading.run.plan import plan
 
     choose(engine)
     graded = definition.load(lab)

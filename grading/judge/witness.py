@@ -29,6 +29,11 @@ def question(name: str, *given: Any, **named: Any) -> Question:
     return (name, *given, *sorted(named.items()))
 
 
+def plain(name: str) -> Question:
+    """What is there without being asked for, as a key: a method without arguments is another."""
+    return (f"the {name}",)
+
+
 class _Witness:
     """Stands before a notebook or a view of the cluster, and keeps what it answers."""
 
@@ -39,7 +44,7 @@ class _Witness:
     def __getattr__(self, name: str) -> Any:
         there = getattr(self._of, name)
         if not callable(there):
-            self._answers[question(name)] = there
+            self._answers[plain(name)] = there
             return there
 
         def asked(*given: Any, **named: Any) -> Any:
@@ -83,8 +88,8 @@ class Retold:
         self._answers = answers
 
     def __getattr__(self, name: str) -> Any:
-        if (plain := question(name)) in self._answers:
-            return self._answers[plain]
+        if plain(name) in self._answers:
+            return self._answers[plain(name)]
         return lambda *given, **named: self._told(question(name, *given, **named))
 
     def read(self, topic: str, **how: Any) -> Log:

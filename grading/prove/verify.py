@@ -33,7 +33,8 @@ from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store, slug
 from grading.prove.hostile import weaknesses
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
-from grading.run.lanes import Lanes, Listener, Work, plan
+from grading.run.lanes import Lanes, Listener
+from grading.run.plan import Work, plan
 from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark

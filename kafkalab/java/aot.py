@@ -98,7 +98,7 @@ def record_in_background(*names: str) -> None:
             stderr=log,
             start_new_session=True,
             cwd=folder,
-            # a lesson run counts what carries this mark as left behind (authoring/execute.py)
+            # a lesson run counts what carries this mark as left behind (authoring/leftovers.py)
             env={n: value for n, value in environment.for_python().items() if n != "KAFKALAB_RUN"},
         )
 

@@ -8,7 +8,7 @@ from grading.judge.checks import Unseen, check, equal, expect, same
 from grading.judge.log import whole_number
 from grading.judge.shape import Misshapen, shaped
 
-from .trade import CHOSEN, SETTINGS, names, number, numbers_of, place_of
+from .trade import CHOSEN, SETTINGS, by_name, names, number, place_of
 
 COUNTS = tuple[int, int, int]
 LAST_LINE = {"sent": int, "acknowledged": int, "failed": int, "asked": list[str]}
@@ -161,8 +161,8 @@ def no_price_is_lost(x):
     yield expect(len(log) > 200, few, must=True)
     told = "tried and acknowledged, against the prices in the log"
     yield equal(told, [tried, acknowledged], [len(log)] * 2)
-    for name in names(x):
-        numbers = numbers_of(name, log)
+    for name, prices in by_name(x, log).items():
+        numbers = [number(record) for record in prices]
         if numbers:
             yield same(f"numbers of {name}", numbers, range(1, len(numbers) + 1))
         else:
@@ -171,15 +171,15 @@ def no_price_is_lost(x):
 
 @check(6, points=3, title="In the order in which they were drawn", needs="no_price_is_lost")
 def order_is_kept(x):
-    log = x.read(x.p.topic)
+    prices = by_name(x, x.read(x.p.topic))
     for name in names(x):
-        numbers = numbers_of(name, log)
+        numbers = [number(record) for record in prices[name]]
         in_order = bool(numbers) and numbers == sorted(numbers)
         yield in_order, f"{name}: an earlier price stands behind a later one, or there is none"
     for stock in x.p.stocks:
         generator = f"__import__('random').Random({stock[0]!r})"
         drawn = x.value(f"to_json(random_price({stock!r}, {generator})).decode()", str)
-        first = [r.text() for r in log if r.key_text() == stock[0] and number(r) == 1]
+        first = [record.text() for record in prices[stock[0]] if number(record) == 1]
         yield equal(f"first price of {stock[0]}, by a generator of this seed", first, [drawn])
 
 
@@ -193,11 +193,11 @@ def important_are_alone(x):
 @check(6, points=4, title="A line for every hundredth price")
 def samples_are_told(x):
     log, lines = x.read(x.p.topic), x.value("lines", list[str])
-    for name in names(x):
+    for name, prices in by_name(x, log).items():
         hundredth = {
             (record.partition, record.offset)
-            for record in log
-            if record.key_text() == name and (n := number(record)) and n % 100 == 0
+            for record in prices
+            if (n := number(record)) and n % 100 == 0
         }
         said = [line for line in lines if re.match(rf"{name}\b", line)]
         told = {place for line in said if (place := _place(line))}

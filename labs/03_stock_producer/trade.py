@@ -32,6 +32,10 @@ def number(record):
     return whole_number(record.header("number")) or 0
 
 
-def numbers_of(name, log):
-    """The numbers of the prices of a stock, in the order of the log."""
-    return [number(record) for record in log if record.key_text() == name]
+def by_name(x, log):
+    """The name of each stock -> its prices, in the order of the log."""
+    found = {name: [] for name in names(x)}
+    for record in log:
+        if (key := record.key_text()) in found:
+            found[key].append(record)
+    return found

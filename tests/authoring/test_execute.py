@@ -5,7 +5,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from authoring import execute, notebooks
+from authoring import execute, leftovers, notebooks
 from authoring.execute import LessonRun
 
 pytestmark = pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_run_has_an_environment_and_tells_what_each_cell_took(
 def test_a_failure_is_named_with_its_place_and_what_it_left_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "SECONDS_TO_CLEAN_UP", 0.2)
+    monkeypatch.setattr(leftovers, "SECONDS_TO_CLEAN_UP", 0.2)
     code = (
         'import subprocess\n\nsubprocess.Popen(["tail", "-f", "/dev/null"], process_group=0)\n\n'
         "# %%\nraise ValueError(number)"

@@ -24,6 +24,7 @@ from authoring.contents import TABLE_BEGIN, TABLE_END
 from commands import app, release
 from commands.edition import release as writing
 from commands.edition.contents import edition_of
+from grading.define.place import places
 from grading.judge.sealed import seal
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
@@ -328,6 +329,26 @@ def test_its_commands_are_those_of_learners(installed):
     assert said.returncode == 0, said.stderr
     mine = installed / "work" / "labs" / "01_first_topics" / "lab01_first_topics.ipynb"
     assert "NotImplementedError" in mine.read_text("utf-8")
+
+
+LOADS = """
+from grading.define import asked, definition, master, place
+import grading.practice.own_check, grading.run.worker
+
+for lab in map(definition.load, (one.name for one in place.places())):
+    assert not lab.place.master.exists(), "loaded from somewhere else"
+    assert len(master.blank(lab).cells) > len(lab.tasks)
+    assert asked.asked(lab)
+    print(lab.name)
+"""
+
+
+@pytest.mark.slow
+def test_labs_are_loaded_there_without_their_masters(installed):
+    python = installed / ".venv" / "bin" / "python"
+    said = subprocess.run([python, "-P", "-c", LOADS], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.split() == [one.name for one in places()]
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def _commits(x, group: str, topic: str, partition: int) -> list[int]:
         if record.key == wanted:
             if record.value is None:
                 found.clear()
-            else:
+            elif len(record.value) >= 10:
                 found.append(struct.unpack_from(">q", record.value, 2)[0])
     return found
 

@@ -34,7 +34,8 @@ def reader_reads_elsewhere(x):
 
 @check(4, points=3, title="The picture is told in words")
 def picture_was_drawn(x):
-    drawn = len(x.value("points", list[object]))
+    drawn = len(x.value("points", list[tuple[float, float, str]]))
+    yield expect(drawn, "points is empty", must=True)
     yield (
         str(drawn) in x.cells[4].output,
         f"the cell showed no picture whose text speaks of {drawn} records",

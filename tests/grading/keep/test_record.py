@@ -21,8 +21,8 @@ from grading.keep.record import AttemptRecord, Key, Store
 from grading.keep.report_class import class_csv
 from grading.keep.report_student import student_page
 from grading.run.attempt import Attempted
-from grading.run.lanes import plan
-from grading.run.lanes import reason as records_reason
+from grading.run.plan import plan
+from grading.run.plan import reason as records_reason
 
 
 def submission(student="anna", text="x = 1"):

@@ -14,7 +14,8 @@ from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.keep import report
 from grading.keep.record import Store
-from grading.run.lanes import Lanes, plan
+from grading.run.lanes import Lanes
+from grading.run.plan import plan
 from tests import sandboxed
 
 STRAY = f"kafka_course_stray_process_{os.getpid()}"
@@ -62,7 +63,9 @@ ZOO = {
         {1: "import grading.judge.checks, grading.judge.plain\ngrading.judge.checks.run = None\n"
             "grading.judge.plain.plain = lambda *given: 42\ndouble = 42"}, Outcome.FAIL, 0),
     "kills_the_process_that_grades": (
-        {2: "import os\nos.kill(os.getppid(), 9)"}, Outcome.KERNEL_DIED, 2),
+        {2: "import os\nos.kill(os.getppid(), 9)"},
+        # out of reach in a sandbox: the cell has no answer, and the rest is graded
+        *((Outcome.KERNEL_DIED, 2) if sandboxed.why_not() else (Outcome.PART, 4))),
     "overwrites_the_parameters": (
         {1: "double = 2 * p.number\np.clear()"}, Outcome.STUDENT_ERROR, 6),
     "forks": ({1: "import os\nif os.fork() == 0:\n    os._exit(0)\ndouble = 2 * p.number"},

@@ -196,3 +196,21 @@ def test_an_id_may_be_written_in_both_forms():
     one = "2543c9d2-26bf-4e63-b2f7-0402461ede9e"
     assert _id("JUPJ0ia_TmOy9wQCRh7eng") == _id(one) == one
     assert _id("no id at all") == "no id at all"
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("__consumer_offsets", True), ("__transaction_state", False), ("", False)]
+)
+def test_the_topic_of_offsets_is_told_right_also_where_no_group_has_made_it(name, fits):
+    ids = {P.pair_topic: "JUPJ0ia_TmOy9wQCRh7eng", P.lone_topic: "2543c9d2-26bf-4e63"}
+    observed = {"brokers": [1], "quorum_leader": 1, "topic_ids": ids, "offsets_topic": name}
+    kafka = SimpleNamespace(
+        brokers=[1],
+        quorum=lambda: SimpleNamespace(leader=1),
+        topic=lambda topic: SimpleNamespace(id=ids[topic]),
+        topics=lambda internal: sorted(ids),
+    )
+    x = SimpleNamespace(p=P, kafka=kafka, value=lambda *_: observed)
+    *others, (is_right, _) = list(CHECKS.roles_were_observed.function(x))[1:]
+    assert all(holds for holds, _ in others)
+    assert is_right is fits
