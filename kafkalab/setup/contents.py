@@ -11,7 +11,7 @@ from kafkalab.files import write_whole
 from kafkalab.notebook import running_pages
 from kafkalab.notebook.text import Text
 from kafkalab.places import repository
-from kafkalab.setup.way import Step, following, steps
+from kafkalab.setup.way import Stage, following, steps
 
 FILE = "contents.ipynb"
 TERM = re.compile(r"\*\*([^*\n]+)\*\*")
@@ -50,7 +50,7 @@ def as_markdown(course: Path, work: Path) -> str:
     parts = ["\n".join(_next(following(found)))]
     for heading, is_lab in (("Lessons", False), ("Labs", True)):
         rows = [_row(step) for step in found if step.is_lab == is_lab]
-        head = f"| | {heading.lower()} | minutes | how far | predictions | exercises |"
+        head = f"| | page | minutes | how far | predictions | exercises |"
         parts.append("\n".join([f"## {heading}", "", head, "|---|---|---|---|---|---|", *rows]))
     if words := list(_words(course, found)):
         parts.append("\n".join(["## Words so far", "", *words]))
@@ -59,7 +59,7 @@ def as_markdown(course: Path, work: Path) -> str:
     return "\n\n".join(parts)
 
 
-def how_far(step: Step) -> str:
+def how_far(step: Stage) -> str:
     """Of one page, in a word or two."""
     if step.points is not None:
         reached, full = step.points
@@ -69,14 +69,14 @@ def how_far(step: Step) -> str:
     return "begun" if step.is_begun else ""
 
 
-def foretold(step: Step) -> str:
+def foretold(step: Stage) -> str:
     """The predictions of one page."""
     if not step.close + step.off:
         return ""
     return f"{step.close} close, {step.off} off"
 
 
-def _next(step: Step | None) -> Iterator[str]:
+def _next(step: Stage | None) -> Iterator[str]:
     if step is None:
         yield "**You have been everywhere.** Thank you for reading."
         return
@@ -84,7 +84,7 @@ def _next(step: Step | None) -> Iterator[str]:
     yield f"**Next:** [{step.title}]({step.page.as_posix()}).{needs}"
 
 
-def _row(step: Step) -> str:
+def _row(step: Stage) -> str:
     minutes = "" if step.minutes is None else str(step.minutes)
     solved = str(step.solved) if step.solved else ""
     title = re.sub(r"^(Lab )?\d\d ", "", step.title)
@@ -92,7 +92,7 @@ def _row(step: Step) -> str:
     return f"| {' | '.join([*cells, foretold(step), solved])} |"
 
 
-def _words(course: Path, found: list[Step]) -> Iterator[str]:
+def _words(course: Path, found: list[Stage]) -> Iterator[str]:
     """Each term of the lessons that are done, with the sentence in which it is explained."""
     told: set[str] = set()
     for step in found:

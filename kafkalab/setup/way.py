@@ -19,7 +19,7 @@ NUMBERS = re.compile(r"\b(\d\d)\b(?: to (\d\d)\b)?")
 
 
 @dataclass(frozen=True)
-class Step:
+class Stage:
     """A lesson or a lab. `page`: its copy, relative to the folder of the copies."""
 
     page: Path
@@ -47,14 +47,14 @@ class Step:
         return copies.short_name(self.page)
 
 
-def steps(course: Path, work: Path) -> list[Step]:
+def steps(course: Path, work: Path) -> list[Stage]:
     """Every lesson and lab in the order of the course; CourseError if progress.json is damaged."""
     answered = kept.read(work)
     pages = [path for path in copies.offered(course) if path.suffix == ".ipynb"]
     return [_step(course, path, answered.get(path.stem, {})) for path in pages]
 
 
-def following(found: list[Step]) -> Step | None:
+def following(found: list[Stage]) -> Stage | None:
     """What to do next: a lab that is begun or whose lessons are done, else the next lesson.
 
     None at the end of the way.
@@ -66,7 +66,7 @@ def following(found: list[Step]) -> Step | None:
     return next(iter([*labs, *lessons]), None)
 
 
-def _step(course: Path, page: Path, answered: dict) -> Step:
+def _step(course: Path, page: Path, answered: dict) -> Stage:
     cells = json.loads((course / page).read_text("utf-8"))["cells"]
     title, facts = (_text(cell) for cell in cells[:2])
     verdicts = [
@@ -78,7 +78,7 @@ def _step(course: Path, page: Path, answered: dict) -> Step:
     points = (score["reached"], score["full"]) if score else None
     is_lab = page.parts[0] == "labs"
     reached = answered.get(ending.KIND, {}).get(ending.NAME, {}).get("reached", False)
-    return Step(
+    return Stage(
         page=page,
         title=title.splitlines()[0].strip("# "),
         minutes=minutes(facts),

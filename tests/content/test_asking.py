@@ -43,7 +43,7 @@ def patience():
 
 
 def test_an_answer_is_kept_with_the_keyboard_alone_and_is_there_after_a_restart(
-    reader, notebook, work
+    reader, notebook, work, monkeypatch
 ):
     reader.run_all(notebook, "Ask")
     page = reader.page
@@ -94,6 +94,7 @@ def test_an_answer_is_kept_with_the_keyboard_alone_and_is_there_after_a_restart(
     }
 
     # The contents know of it: as they were written when JupyterLab was started, and run anew.
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(work.parent / "runtime"))
     contents.write(repository(), work)
     reader.open_contents()
     row = page.get_by_role("row", name="00 Start")
