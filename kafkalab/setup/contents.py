@@ -50,7 +50,7 @@ def as_markdown(course: Path, work: Path) -> str:
     parts = ["\n".join(_next(following(found)))]
     for heading, is_lab in (("Lessons", False), ("Labs", True)):
         rows = [_row(step) for step in found if step.is_lab == is_lab]
-        head = f"| | page | minutes | how far | predictions | exercises |"
+        head = "| | page | minutes | how far | predictions | exercises |"
         parts.append("\n".join([f"## {heading}", "", head, "|---|---|---|---|---|---|", *rows]))
     if words := list(_words(course, found)):
         parts.append("\n".join(["## Words so far", "", *words]))
