@@ -28,7 +28,9 @@ class Ways:
         Carrier(doors / BROKERS, ports)
         names = [service.name for service in cluster.description.services]
         self._door = Door(doors / ORDERS, doors / COPIES, cluster.engine, names, allowed)
-        inside = {"engine": "door", "folder": str(folder / "state" / f"slot-{facts['slot']}")}
+        # Not among the slots: a cluster of the student's own, which cannot see who holds this one,
+        # would clear it away as a leftover.
+        inside = {"engine": "door", "folder": str(folder / "state" / "attempt")}
         self.cell = (
             f"os.environ[{DOOR!r}] = {str(doors / ORDERS)!r}\n"
             "__import__('grading.sandbox.joining', fromlist=['join']).join(\n"
