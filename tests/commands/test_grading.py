@@ -235,9 +235,8 @@ def test_verify_says_what_is_proven_and_what_is_not(course, tmp_path, monkeypatc
 
 
 @pytest.mark.cluster
-def test_a_fault_of_a_check_has_its_own_exit_code(course, solved, tmp_path, monkeypatch, capsys):
-    broken = tmp_path / "broken"
-    shutil.copytree(course, broken)
+def test_a_fault_of_a_check_has_its_own_exit_code(solved, tmp_path, monkeypatch, capsys):
+    broken = write_course(tmp_path / "broken")
     checks = broken / "labs" / "90_tiny" / "checks.py"
     checks.write_text(checks.read_text().replace("2 * x.p.number", "2 * x.p.nothing"))
     monkeypatch.setattr(place, "repository", lambda: broken)

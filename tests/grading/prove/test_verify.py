@@ -128,7 +128,7 @@ def test_a_check_that_lets_a_wrong_answer_pass_is_found(course, tiny, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(course, root)
     checks = root / "labs" / "90_tiny" / "checks.py"
-    text = checks.read_text().replace('x.value("double"), 2 * x.p.number', "1, 1")
+    text = checks.read_text().replace('x.value("double", int), 2 * x.p.number', "1, 1")
     checks.write_text(text)
     kept = tmp_path / "kept"
     proof = verify(definition.load("lab90", root), kept, jobs=2)
