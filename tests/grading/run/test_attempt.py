@@ -1,5 +1,6 @@
 """A notebook is run in a process of its own and judged from outside."""
 
+import re
 import shutil
 from dataclasses import replace
 
@@ -62,8 +63,16 @@ def test_a_line_for_the_grader_reaches_nobody_without_a_sandbox_too(hand_in):
 
 
 @pytest.mark.cluster
-def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(tiny, solved):
-    attempt = Attempt(tiny)
+def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(course, solved, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(course, root)
+    settings = root / "labs" / "90_tiny" / "lab.toml"
+    settings.write_text(re.sub(r"\b(run|cell) = \d+", r"\1 = 100", settings.read_text()))
+    cells = [
+        replace(cell, text="import signal\n\nsignal.pause()") if cell.id == "task-2" else cell
+        for cell in as_handed_in(solved)
+    ]
+    attempt = Attempt(definition.load("lab90", root))
     below = []
 
     def kill(event):
@@ -71,7 +80,7 @@ def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(tiny, so
             below.extend(psutil.Process(attempt.process.pid).children(recursive=True))
             attempt.process.kill()
 
-    attempted = attempt.run(Job("anna", "seed", as_handed_in(solved)), kill)
+    attempted = attempt.run(Job("anna", "seed", cells), kill)
     assert attempted.evidence.refusal is Outcome.INFRA
     assert "ended with -9" in attempted.evidence.why
     assert [result.check for result in attempted.evidence.results] == ["doubled"]
