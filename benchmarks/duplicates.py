@@ -1,4 +1,4 @@
-"""The experiments of lesson 06, many times on one cluster: each must end the same way every time.
+"""The experiments of lesson 09, many times on one cluster: each must end the same way every time.
 
 ./course bench duplicates [experiment …] [--repeat 20]
 

@@ -1,4 +1,4 @@
-"""The experiments of lesson 05, many times on one cluster: each must end the same way every time.
+"""The experiments of lesson 08, many times on one cluster: each must end the same way every time.
 
 ./course bench loss [frozen-leader frozen-followers late-kill minimum last-copy]
                           [--repeat 20]

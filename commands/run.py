@@ -22,7 +22,7 @@ OUTPUT = Path("build", "run")
 def run(
     lessons: Annotated[
         list[str] | None,
-        typer.Argument(help="Numbers or names, as in 05 or 05_durability; without any, all."),
+        typer.Argument(help="Numbers or names, as in 08 or 08_durability; without any, all."),
     ] = None,
     cell_seconds: Annotated[
         float, typer.Option(min=1, help="The longest that one cell may take.")

@@ -234,7 +234,7 @@ assert going_on > 2 * waiting
 # %% [markdown]
 # No single record was faster. But while you waited for a receipt, nothing else was under way.
 # Without the wait many records travel in one request, and one answer serves them all. What happens
-# between `send` and the receipt is the subject of lesson 03.
+# between `send` and the receipt is the subject of lesson 04.
 
 # %% [markdown]
 # ## Outside the course

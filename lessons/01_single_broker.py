@@ -375,7 +375,7 @@ assert not any("zookeeper" in name for name in cluster.broker_configs(0))
 # %% [markdown]
 # Your records, the places of the groups, the list of topics: three things, and each is a log. The
 # last one is kept by a **controller**. Here one process is broker and controller; older versions of
-# Kafka kept that list outside, in ZooKeeper. Lesson 10 is about it.
+# Kafka kept that list outside, in ZooKeeper. Lesson 17 is about it.
 
 # %% [markdown]
 # ## Eight claims

@@ -26,7 +26,7 @@ def brokers(count: int) -> list[Node]:
 def three() -> list[tuple[Running, list[Node]]]:
     """Made when they are asked for: one says for how long it has been running."""
     since = time.time() - 3 * 3600
-    page = "06_idempotence_and_transactions.ipynb"
+    page = "09_idempotence_and_transactions.ipynb"
     busy = running(117, "single", engine="docker", owner=1234567, by=page, since=since)
     return [
         (running(0, "replicated", since=since), brokers(12)),
@@ -59,7 +59,7 @@ def test_what_is_said_of_each():
     assert lines[2] == "  broker-0    paused   127.0.0.1:19092"
     assert lines[14:16] == [
         "slot 117: single, engine docker, 180 min",
-        "  by 06_idempotence_and_transactions.ipynb (process 1234567)",
+        "  by 09_idempotence_and_transactions.ipynb (process 1234567)",
     ]
     assert lines[16] == "  broker  running  b:1"
     assert lines[17] == "slot 3: single, engine process, by process 1234567"

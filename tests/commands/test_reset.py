@@ -9,7 +9,7 @@ from kafkalab.setup import copies
 from kafkalab.setup.copies import refresh
 from tests.kafkalab.setup.pages import notebook
 
-LESSON = Path("notebooks/03_producers.ipynb")
+LESSON = Path("notebooks/04_producers.ipynb")
 LAB = Path("labs/03_stock_producer/lab03_stock_producer.ipynb")
 
 
@@ -27,10 +27,10 @@ def course(tmp_path, monkeypatch):
 def test_it_says_where_the_old_page_lies(course, capsys):
     (course / "work" / LESSON).write_text(notebook("mine"))
 
-    assert app.main(["reset", "03"]) == 0
+    assert app.main(["reset", "04"]) == 0
 
     assert capsys.readouterr().out.splitlines()[0] == (
-        "work/notebooks/03_producers.ipynb is fresh. What you had is in work/older/03_producers-1."
+        "work/notebooks/04_producers.ipynb is fresh. What you had is in work/older/04_producers-1."
     )
 
 
@@ -53,10 +53,10 @@ def test_pages_that_will_fail_are_named_with_the_reason_and_the_mend(course):
     refresh(course, work)
 
     assert list(told.sentences(refresh(course, work), work)) == [
-        "What you have of 03, lab03 will fail, as the course no longer has kafkalab.errors.Old; "
-        "./course reset 03 gives a fresh page and keeps yours aside."
+        "What you have of 04, lab03 will fail, as the course no longer has kafkalab.errors.Old; "
+        "./course reset 04 gives a fresh page and keeps yours aside."
     ]
-    copies.reset(course, work, "03")
+    copies.reset(course, work, "04")
     (line,) = told.sentences(refresh(course, work), work)
     assert line.startswith("What you have of lab03 will fail")
     copies.reset(course, work, "lab03")

@@ -14,7 +14,7 @@
 # - write consumer loops that lose nothing when they are killed, and repeat little;
 # - name the promise that a set of settings makes.
 #
-# **Needs** lessons 04 to 06. **Time** about 120 minutes. **Points** 100.
+# **Needs** lessons 06, 08 and 09. **Time** about 120 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in

@@ -1,4 +1,4 @@
-"""What lesson 05 says and has no time to show: each of these experiments waits for two outages."""
+"""What lesson 08 says and has no time to show: each of these experiments waits for two outages."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The drawings of lesson 05: who answers whom, and what became of the records."""
+"""The drawings of lesson 08: who answers whom, and what became of the records."""
 
 from types import SimpleNamespace as Namespace
 

@@ -1,4 +1,4 @@
-"""The numbers of a producer as a table; that a real one has all names is asserted in lesson 03."""
+"""The numbers of a producer as a table; that a real one has all names is asserted in lesson 04."""
 
 from types import SimpleNamespace as Namespace
 

@@ -8,7 +8,7 @@ from kafkalab.errors import CourseError
 from kafkalab.setup.copies import Refreshed, refresh, reset
 from tests.kafkalab.setup.pages import notebook
 
-LESSON = Path("notebooks/03_producers.ipynb")
+LESSON = Path("notebooks/04_producers.ipynb")
 LAB = Path("labs/03_stock_producer/lab03_stock_producer.ipynb")
 PROGRAM = Path("labs/03_stock_producer/programs/trade.py")
 FRESH = {LESSON: notebook("lesson"), LAB: notebook("lab"), PROGRAM: "fresh"}
@@ -28,15 +28,15 @@ def work(course, tmp_path):
     return tmp_path / "work"
 
 
-@pytest.mark.parametrize("name", ["3", "03", "03_producers", "03_producers.ipynb"])
+@pytest.mark.parametrize("name", ["4", "04", "04_producers", "04_producers.ipynb"])
 def test_a_lesson_is_fresh_and_what_was_there_lies_aside(course, work, name):
     (work / LESSON).write_text(notebook("mine"))
 
     done = reset(course, work, name)
 
-    assert (done.page, done.aside) == (LESSON, Path("older/03_producers-1"))
+    assert (done.page, done.aside) == (LESSON, Path("older/04_producers-1"))
     assert (work / LESSON).read_text() == FRESH[LESSON]
-    assert (work / "older/03_producers-1/03_producers.ipynb").read_text() == notebook("mine")
+    assert (work / "older/04_producers-1/04_producers.ipynb").read_text() == notebook("mine")
     assert refresh(course, work) == Refreshed()
 
 
@@ -59,7 +59,7 @@ def test_nothing_that_was_kept_is_ever_overwritten(course, work):
     kept = []
     for text in ("first", "second", "third"):
         (work / LESSON).write_text(notebook(text))
-        kept.append(work / str(reset(course, work, "03").aside) / LESSON.name)
+        kept.append(work / str(reset(course, work, "04").aside) / LESSON.name)
 
     assert [path.read_text() for path in kept] == list(map(notebook, ("first", "second", "third")))
 
@@ -68,11 +68,11 @@ def test_outputs_are_kept_too(course, work):
     seen = notebook("lesson", output="seen")
     (work / LESSON).write_text(seen)
 
-    assert (work / str(reset(course, work, "03").aside) / LESSON.name).read_text() == seen
+    assert (work / str(reset(course, work, "04").aside) / LESSON.name).read_text() == seen
 
 
 def test_a_page_that_is_fresh_is_left_alone(course, work):
-    assert reset(course, work, "03").aside is None
+    assert reset(course, work, "04").aside is None
     assert not (work / "older").exists()
 
 
@@ -86,10 +86,10 @@ def test_a_newer_version_beside_a_changed_page_goes_with_it_unless_it_was_worked
     for text in ("second", "third"):
         (course / LESSON).write_text(notebook(text))
         refresh(course, work)
-    first, second = (work / LESSON.with_name(f"03_producers.{n}.ipynb") for n in ("new", "new2"))
+    first, second = (work / LESSON.with_name(f"04_producers.{n}.ipynb") for n in ("new", "new2"))
     first.write_text(notebook("worked on"))
 
-    reset(course, work, "03")
+    reset(course, work, "04")
 
     assert (first.read_text(), second.exists()) == (notebook("worked on"), False)
     assert (work / LESSON).read_text() == notebook("third")
@@ -104,8 +104,8 @@ def test_one_that_was_cut_off_loses_nothing(course, work, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("kafkalab.setup.copies.write_whole", full)
         with pytest.raises(OSError, match="No space left"):
-            reset(course, work, "03")
-    assert (work / "older/03_producers-1/03_producers.ipynb").read_text() == notebook("mine")
+            reset(course, work, "04")
+    assert (work / "older/04_producers-1/04_producers.ipynb").read_text() == notebook("mine")
     assert refresh(course, work).copied == [LESSON]
 
 
@@ -120,5 +120,5 @@ def test_a_copy_of_the_older_layout_is_kept_aside_as_well(course, work):
 
 
 def test_an_unknown_name_is_told_with_those_that_are_there(course, work):
-    with pytest.raises(CourseError, match="There are 03_producers, lab03_stock_producer"):
-        reset(course, work, "04")
+    with pytest.raises(CourseError, match="There are 04_producers, lab03_stock_producer"):
+        reset(course, work, "09")

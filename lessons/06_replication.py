@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 04 Replication
+# # 06 Replication
 #
 # Your records lie on the disk of one broker, and that broker dies. Which broker takes over, how
 # soon, and how does it know that its copy is complete? And the dead one may come back and believe
@@ -10,7 +10,7 @@
 # - predict who leads each of 13 partitions after a failure, and be right,
 # - see a record that is written, acknowledged and not readable,
 # - watch a broker that comes back cut off the end of its own log,
-# - compare four faults: stop, pause, cut and kill. Needs 00, 01 and 03. 50 minutes.
+# - compare four faults: stop, pause, cut and kill. Needs 00, 01 and 04. 50 minutes.
 
 # %% tags=["parameters"]
 pause = 0.1  # seconds between two rounds of records, while something fails
@@ -185,7 +185,7 @@ assert {len(one.isr) for one in short} == {2}  # who has all of it: one fewer
 
 # %% [markdown]
 # All of it works. The controller is a process of its own here; had it been part of broker 0, one of
-# the others would have had to take over that work first (lesson 10).
+# the others would have had to take over that work first (lesson 17).
 #
 # Now the broker comes back. Before you run the next cell: how many partitions will it lead, once it
 # is in sync?
@@ -486,7 +486,7 @@ assert (cluster.copies(topic, 1).equal, b"alone" in there) == (True, False)  # t
 # %% [markdown]
 # None of the five. Each was acknowledged, and at its offset you read something else. A follower is
 # a copy of its leader, even where that means throwing records away. Those that waited for *all*
-# in-sync replicas are there, as you will count below. Lesson 05 is about this choice.
+# in-sync replicas are there, as you will count below. Lesson 08 is about this choice.
 
 # %% [markdown]
 # ## How many may fail?
@@ -623,7 +623,7 @@ claims
 # all ten: the operating system had them. If *that* dies, what it had not yet written is gone; what
 # protects you is the copy on another machine.
 #
-# The first needs `acks="all"` and a minimum (lesson 05), the fourth is true with `acks=0`. The
+# The first needs `acks="all"` and a minimum (lesson 08), the fourth is true with `acks=0`. The
 # second: a controller elects, and tells no client; this producer asks when a request fails. And a
 # broker that starts gets what the controller gives it. That was nothing, until you asked for an
 # election.
@@ -680,12 +680,12 @@ assert found == "quota all nobody many 3 3 exactly once"
 # 1. A quota, for a client id or a user. The broker answers with a time to wait.
 # 2. For all in-sync replicas.
 # 3. The partition waits for a broker that has all of it, here broker 0. Where there are other
-#    copies, an *unclean* election takes one of them, and may lose records (lesson 05).
+#    copies, an *unclean* election takes one of them, and may lose records (lesson 08).
 # 4. One request, one write, one compression for many. While a leader was missing, records gathered.
 # 5. For many records a second and a short way for each, on many brokers, safely, for all uses.
 
 # %% [markdown]
-# 6. Numbered batches and transactions (lesson 06); later, controllers of Kafka's own and eligible
+# 6. Numbered batches and transactions (lesson 09); later, controllers of Kafka's own and eligible
 #    leader replicas.
 # 7. At most once: sent, and not asked about. At least once: sent again until it is acknowledged.
 #    Exactly once in the log: the same with numbers, by which a broker knows what it has. None of

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 06 Idempotence and transactions
+# # 09 Idempotence and transactions
 #
 # A producer sends a record and hears nothing. Can a record be written twice, or half? If the
 # producer sends again, the record may be there twice. If it does not, perhaps never. And where two
@@ -12,14 +12,14 @@
 # - write to several partitions, and commit how far you have read, all or nothing,
 # - shut out a producer that came back from the dead, and end a transaction that nobody ends.
 #
-# Needs 04 and 05. 50 minutes.
+# Needs 06 and 08. 50 minutes.
 
 # %% tags=["parameters"]
 records = 600  # spread evenly over six partitions
 request_timeout_ms = 1_500  # how long a producer waits for an answer before it sends again
 settings = {"broker.session.timeout.ms": 9_000}  # a broker that is frozen stays what it is
 settings["transaction.abort.timed.out.transaction.cleanup.interval.ms"] = 500  # look more often
-safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}  # as in lesson 05
+safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}  # as in lesson 08
 
 # %%
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
@@ -35,7 +35,7 @@ cluster
 # Nothing is lost in what follows. Two of three brokers stand still for a moment, no answer comes in
 # time, and the producer does what it must: it sends again. This is called a **retry**.
 #
-# The topics are as safe as lesson 05 made them: three replicas, two of them in sync at least. And
+# The topics are as safe as lesson 08 made them: three replicas, two of them in sync at least. And
 # the **gateway** between the clients and the brokers tells what was said.
 
 
@@ -147,7 +147,7 @@ assert acks_one.verdict(cluster).duplicated == [n for n in range(records) if n %
 
 # %% [markdown]
 # Those of the partitions that the frozen broker leads, and no others. Two frozen ones lead twice as
-# many. What `acks=1` costs instead, lesson 05 told.
+# many. What `acks=1` costs instead, lesson 08 told.
 #
 # Now the first experiment again, without a word on **idempotence**: then it is on. Both followers
 # freeze, the requests are repeated as before. Before you run the next cell: how many records are
@@ -310,7 +310,7 @@ assert list(counts.values()) == [5, 7, 6]
 # %% [markdown]
 # At most once: `acks=0` never repeats, so it can lose. At least once: `acks="all"` repeats, so it
 # can double. Exactly once, for one producer and one partition: the numbers make the repetition
-# harmless. `acks=1` promises neither: lesson 05 lost records with it, and you doubled some. And all
+# harmless. `acks=1` promises neither: lesson 08 lost records with it, and you doubled some. And all
 # of it stands on three replicas with a minimum of two in sync, or "written" does not last.
 
 # %% [markdown]

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 03 Producers
+# # 04 Producers
 #
 # `send` comes back within microseconds. No network is that fast. Where is a record between `send`
 # and its acknowledgement? Who tells you when it has arrived, and what is left of it if your program
@@ -99,13 +99,13 @@ assert (len(five), five[0][2] > sorted(ms for _, _, ms in five)[1]) == (5, True)
 # %% [markdown]
 # The first one is slow. You gave the producer some addresses, and it did not know who leads which
 # of the 13 partitions. The table is what the gateway, a listener on the line, has noted. The
-# producer asked for the *metadata* of the topic and for an id of its own (lesson 06). Then it
+# producer asked for the *metadata* of the topic and for an id of its own (lesson 09). Then it
 # connected to the leaders themselves. Kafka has no router: the client keeps the map.
 
 # %% [markdown]
 # The others took as long as the way to the leader and back, and as the leader waited for its
 # followers. Whose "yes" an acknowledgement is, the setting `acks` says: nobody's, the leader's, or
-# that of all in-sync replicas. Here it is `all`, the default. Lesson 05 shows what each is worth.
+# that of all in-sync replicas. Here it is `all`, the default. Lesson 08 shows what each is worth.
 # Will the producer ask for the map again, for the next 600 records?
 
 # %% [markdown]
@@ -344,7 +344,7 @@ charts.show(ax, f"{title}. Two grids, linger by batch size: {rows}.")
 # %% [markdown]
 # The lowest row is the surprise. Without company each record is a request of its own. To keep the
 # order, this client has one request of a partition on its way at a time (Java's has five, and
-# numbers them: lesson 06). The way takes longer than a millisecond, so a queue grows. Here, to
+# numbers them: lesson 09). The way takes longer than a millisecond, so a queue grows. Here, to
 # refuse company is slow.
 #
 # Java's producer lingers for 5 ms by default, this one for 0. At 0 batches form all the same: what
@@ -834,7 +834,7 @@ Markdown(f"""
 - {90 - gone} of 90 records waited in memory; a kill kept {kept_of_killed} of {len(said)}.
 - All at once took {together / single:.0%} of the time. Milliseconds for half of them: {half}.
 - Company for {company[200, 65_536]:.0f} cost {slow:.0f} ms; a codec left {large.min():.0%}.
-- `flush` hid {len(failed)} failure. What an acknowledgement is worth is the question of lesson 05.
+- `flush` hid {len(failed)} failure. What an acknowledgement is worth is the question of lesson 08.
 """)
 
 # %%

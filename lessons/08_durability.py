@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 05 Durability
+# # 08 Durability
 #
 # You sent records, a broker acknowledged them, and then the broker dies. Which acknowledged records
 # are safe? You will lose a whole burst of them, and lose it again whenever you like. What did that
@@ -10,7 +10,7 @@
 # - see on the wire who answers your producer, and when,
 # - lose every record of a burst with `acks=0` and `acks=1`, and none with `acks=all`,
 # - choose copies and a minimum so that one broker may fail, and see what goes wrong otherwise,
-# - say what each setting costs. Needs 03 and 04. 45 minutes.
+# - say what each setting costs. Needs 04 and 06. 45 minutes.
 
 # %% tags=["parameters"]
 records = 120  # in each experiment; a multiple of twelve
@@ -34,7 +34,7 @@ cluster
 
 # %%
 plain, patient = {"enable_idempotence": False}, {"delivery_timeout_ms": 3_600_000}  # an hour
-own = {0: plain, 1: plain | patient, "all": patient}  # idempotence needs acks=all: lesson 06
+own = {0: plain, 1: plain | patient, "all": patient}  # idempotence needs acks=all: lesson 09
 producers = {
     acks: KafkaProducer(
         bootstrap_servers=cluster.address,
@@ -401,7 +401,7 @@ assert all(promise.succeeded() for promise in promises[triple])
 # %% [markdown]
 # A record that is refused was not written. But replicas can also drop out while a written record
 # waits for them. Then the producer gets a time-out or `NotEnoughReplicasAfterAppendError`, and the
-# record *is* in the log; sent again without idempotence, it is there twice (lesson 06).
+# record *is* in the log; sent again without idempotence, it is there twice (lesson 09).
 
 # %% [markdown]
 # The minimum speaks to `acks=all` alone. What about an `acks=1` record where it is not met?
@@ -504,7 +504,7 @@ assert best == 2
 # In the chart, look for the row that you want: it goes on when one broker fails, and lets no record
 # rest on one broker alone. There is one such row. So the rule: three copies, a minimum of two and
 # at most one below the number of copies, `acks=all`, and idempotence, which is the subject of
-# lesson 06.
+# lesson 09.
 
 # %% [markdown]
 # ## When the last copy dies
