@@ -29,11 +29,13 @@ def wait_for_checks(cluster: Cluster, timeout: float = 15) -> None:
         with KafkaProducer(bootstrap_servers=cluster.address, **quick.producer) as producer:
             for _ in range(2):
                 sent = producer.send(topic, value=b"old", timestamp_ms=OVERDUE).get(timeout=10)
-                wait_until(
-                    lambda end=sent.offset + 1: (
-                        cluster.topic(topic).partitions[0].start_offset == end
-                    ),
-                    timeout=timeout,
-                    what="retention to delete a record of long ago",
-                )
+                _wait_until_gone(cluster, topic, sent.offset, timeout)
         admin.delete_topics([topic])
+
+
+def _wait_until_gone(cluster: Cluster, topic: str, offset: int, timeout: float) -> None:
+    wait_until(
+        lambda: cluster.topic(topic).partitions[0].start_offset == offset + 1,
+        timeout=timeout,
+        what="retention to delete a record of long ago",
+    )

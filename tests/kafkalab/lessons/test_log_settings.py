@@ -39,7 +39,6 @@ UNCHOSEN = {
     "log.retention.hours": "168",
     "log.retention.minutes": None,
     "log.retention.check.interval.ms": "300000",
-    "log.initial.task.delay.ms": "30000",
     "log.roll.hours": "168",
     "log.roll.ms": None,
 }
