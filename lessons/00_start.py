@@ -219,9 +219,9 @@ print(*(f"broker {broker['broker_id']}: {broker['host']}:{broker['port']}" for b
 my_brokers.against(len(known))
 
 # %% [markdown]
-# **Bootstrap** is a client's first question, at the address that you give: who is in the cluster,
-# and who keeps what? The answer names an address for each broker, and those the client works with.
-# Does a record that is sent this way reach the right broker?
+# **Bootstrap** is a client's first question, at the address that you give: who is in the cluster?
+# The answer names an address for each broker. With those the client works from then on, and asks
+# one of them who keeps the topic. Does a record that is sent this way reach the right broker?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)
@@ -300,9 +300,9 @@ my_failure.against("when it sends", {"when it is made": made, "never": f"it said
 
 # %% [markdown]
 # The error is kafka-python's own, and it is all that you get: no address, no reason. (Without the
-# parameter it comes after a minute.) *Metadata* is what a client asks for before its first record:
-# who keeps the topic? Bootstrap had worked, and this did not. What else is there to see? The lines
-# that kafka-python logged, and the address that the broker names.
+# parameter it comes after a minute.) Bootstrap had worked. But before its first record a client
+# asks for *metadata*: who keeps the topic? `send` waited for the answer, and none came. What else
+# is there to see? The lines that kafka-python logged, and the address that the broker names.
 
 # %%
 print(*lines, sep="\n")

@@ -222,8 +222,7 @@ by_size = wait_until(
 kept = sum(segment.files["log"] for segment in cluster.segments(archive, 0))
 
 ax = single_broker.files_over_time(looks.frame(), marks=looks.marks)
-hour = f"The limit of an hour took offsets 0 to {deleted - 1}"
-ax.set_title(f"{hour}, that of 200 kB left {kept / 1000:,.0f} kB")
+ax.set_title(f"An hour took offsets 0 to {deleted - 1}; of 200 kB, {kept / 1000:,.0f} kB were left")
 charts.show(ax, f"Bytes in the log over time, by segment. {ax.get_title('left')}.")
 
 # %% tags=["proof", "A43", "B70"]
@@ -232,9 +231,10 @@ assert deleted < by_size < 600, (deleted, by_size)
 assert cluster.topic(archive).partitions[0].end_offset == 600, cluster.topic(archive)
 
 # %% [markdown]
-# More is left than you allowed. To delete one segment more would leave less than the limit, so this
-# limit is a floor, not a ceiling. (The chart counts bytes in the log. On the disk a deleted segment
-# stays for a minute longer, in a file whose name ends in `.deleted`.)
+# Each colour is a segment, with its first offset. More is left than you allowed. To delete one
+# segment more would leave less than the limit, so this limit is a floor, not a ceiling. (The chart
+# counts bytes in the log. On the disk a deleted segment stays for a minute longer, in a file whose
+# name ends in `.deleted`.)
 
 # %% [markdown]
 # ## Why is a log fast?
@@ -291,15 +291,18 @@ my_typo.against(
 
 # %%
 describe = "--bootstrap-server {bootstrap} --describe --topic trps"
-print(cluster.tool("kafka-topics", *describe.split()).stdout)
+described = cluster.tool("kafka-topics", *describe.split()).stdout
 
 read = "--bootstrap-server {bootstrap} --topic trps --from-beginning --max-messages 1"
 stamps = "--formatter-property print.timestamp=true"
-print(cluster.tool("kafka-console-consumer", *read.split(), *stamps.split()).stdout)
+shown = cluster.tool("kafka-console-consumer", *read.split(), *stamps.split()).stdout
+print(described, shown, sep="\n")
 
 # %% tags=["proof"]
-described = cluster.tool("kafka-topics", *describe.split()).stdout
 assert "PartitionCount: 1" in described, described
+assert "ReplicationFactor: 1" in described, described
+assert shown.startswith("CreateTime:"), shown
+assert "to the station" in shown, shown
 
 # %% [markdown]
 # `kafka-topics --describe` shows what nobody chose: one partition, one copy.

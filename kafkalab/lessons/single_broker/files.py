@@ -46,11 +46,12 @@ class Looks:
 
     def look(self) -> int:
         """Note the size of each segment; the first offset that can still be read."""
-        now = clock.monotonic() - self._began
-        for segment in self._cluster.segments(self._topic, 0):
-            self._seen.append((now, segment.base_offset, segment.files["log"]))
         start = self._cluster.topic(self._topic).partitions[0].start_offset
         assert start is not None  # a partition with a leader has one
+        now = clock.monotonic() - self._began
+        # Afterwards: a broker takes files away first, and then says so.
+        for segment in self._cluster.segments(self._topic, 0):
+            self._seen.append((now, segment.base_offset, segment.files["log"]))
         return start
 
     def mark(self, words: str) -> None:
