@@ -222,7 +222,7 @@ by_size = wait_until(
 kept = sum(segment.files["log"] for segment in cluster.segments(archive, 0))
 
 ax = single_broker.files_over_time(looks.frame(), marks=looks.marks)
-ax.set_title(f"An hour took offsets 0 to {deleted - 1}; of 200 kB, {kept / 1000:,.0f} kB were left")
+ax.set_title(f"Time took offsets 0 to {deleted - 1}; a limit of 200 kB left {kept / 1000:,.0f} kB")
 charts.show(ax, f"Bytes in the log over time, by segment. {ax.get_title('left')}.")
 
 # %% tags=["proof", "A43", "B70"]

@@ -59,7 +59,7 @@ class Looks:
         now = clock.monotonic() - self._began
         last = self._seen[-1][0] if self._seen else now
         self._began += max(0.0, now - last - PAUSE)
-        self.marks[words] = min(now, last + PAUSE)
+        self.marks.setdefault(words, min(now, last + PAUSE))  # a second run does nothing new
 
     def frame(self) -> pd.DataFrame:
         """One row for each segment at each look."""
