@@ -104,7 +104,11 @@ def send_again_what_came_out_of_order() -> None:
     @functools.wraps(may_send_again)
     def _can_retry(self: Sender, batch: ProducerBatch, error_type: type[Exception]) -> bool:
         numbers = self._transaction_manager
-        if error_type is OutOfOrderSequenceNumberError and numbers and not numbers.is_transactional():
+        if (
+            error_type is OutOfOrderSequenceNumberError
+            and numbers
+            and not numbers.is_transactional()
+        ):
             first = vars(batch).setdefault("refused_since", time.monotonic())
             if time.monotonic() < first + HEARS_WITHIN:
                 self._metadata.request_update()
