@@ -250,12 +250,9 @@ my_kitchen
 
 # %%
 def cook(**policy):
+    settings = quick.consumer | {"consumer_timeout_ms": patience} | policy
     with KafkaConsumer(
-        orders,
-        bootstrap_servers=cluster.address,
-        group_id="kitchen",
-        consumer_timeout_ms=patience,
-        **quick.consumer | policy,
+        orders, bootstrap_servers=cluster.address, group_id="kitchen", **settings
     ) as kitchen:
         return [record.value.decode() for record in kitchen]
 
