@@ -1,5 +1,6 @@
 """What lessons and labs say about themselves: navigation, and the table of the README."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -79,7 +80,9 @@ def table(pages: list[Page], root: str = "") -> str:
     lessons = [page for page in pages if not page.lab]
     labs = [page for page in pages if page.lab]
     lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
-    lines += [_row(page, page.question, root) for page in lessons]
+    for part, pages_of in itertools.groupby(lessons, key=lambda page: way.part(page.number)):
+        lines.append(f"| | **{part}** | | |")
+        lines += [_row(page, page.question, root) for page in pages_of]
     lines += ["", "| | lab | builds on | minutes |", "|---|---|---|---|"]
     lines += [_row(page, ", ".join(page.needs), root) for page in labs]
     return "\n".join(lines)
