@@ -68,10 +68,10 @@ print([home[rider] for rider in riders[:12]], [again[rider] for rider in riders[
 print(sum(home[rider] != again[rider] for rider in riders), "of", keys, "differ")
 
 # %% [markdown]
-# No pattern to see, and no difference. Values and earlier records play no part. So the partition
-# follows from the key, by a rule that both producers know: a **hash**, which makes a number of any
-# bytes, always the same of the same bytes. Kafka's is called murmur2. One bit of the number is set
-# to zero, and the remainder of a division is the partition.
+# No pattern, and no difference. So the partition follows from the key alone, by a rule that both
+# producers know: a **hash**, which makes a number of any bytes, always the same of the same bytes.
+# Kafka's is called murmur2. One bit of the number is set to zero, and the remainder of a division
+# is the partition.
 
 # %%
 from kafka.partitioner import murmur2
@@ -207,9 +207,7 @@ against = {
 }
 print(my_java.against("now and then", against))
 ax = partitions.in_order_of_sending(used)
-title = (
-    f"Java changes the partition {changed['java']} times, kafka-python {changed['kafka-python']:,}"
-)
+title = f"Java changes the partition {changed['java']} times in 1,200 records"
 ax.set_title(title)
 charts.show(ax, f"Two strips: the partition of each of 1,200 records without a key. {title}.")
 
@@ -222,11 +220,11 @@ by_java = {bytes(row.key): row.partition for row in keyed}
 assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has another rule"
 
 # %% [markdown]
-# kafka-python throws dice for each record. Java is **sticky**: it stays with a partition for a batch
-# (16 KB) or two, then takes another, so that batches fill. Since Kafka 3.3 it also gives slow
+# kafka-python throws dice for each record. Java is **sticky**: it stays with one partition for a
+# batch (16 KB) or two, then takes another, so that batches fill. Since Kafka 3.3 it also gives slow
 # brokers less, on purpose (KIP-794).
 #
-# With a key Java agrees with you: the same call sent 500 records of riders, each to its home. Not
+# With a key Java agrees with you: the same call sent records of 500 riders, each to its home. Not
 # all clients do. librdkafka, and so confluent-kafka, hashes with CRC32 unless it is told
 # `partitioner=murmur2_random`. Two such services would put one rider in two partitions.
 

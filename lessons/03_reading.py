@@ -235,6 +235,36 @@ assert refused > 400, refused
 pulled = sum(len(records) for one in by_limit[5] for records in one.values())
 assert pulled == 600, pulled  # the slow one that pulls gets all, never more than five at a time
 
+# %% tags=["proof", "B139", "B140"]
+import struct
+
+from kafka.errors import IllegalStateError
+
+typed = cluster.unused("typed")
+admin.create_topics({typed: {"num_partitions": 1, "replication_factor": 1}})
+cluster.wait_for_topic(typed)
+for number, city in ((7, "Bonn"), (2**40, "Köln")):
+    key = struct.pack(">q", number)  # as Java writes a long
+    producer.send(typed, key=key, value=city.encode()).get(timeout=10)
+printed, given_up = [], 0
+typist = KafkaConsumer(
+    typed, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
+while given_up < 3:
+    polled = typist.poll(timeout_ms=200 if printed else 10_000)
+    given_up = 0 if polled else given_up + 1
+    for one in (record for records in polled.values() for record in records):
+        (number,) = struct.unpack(">q", one.key)
+        printed.append(f"{number} {one.value.decode()} {one.partition} {one.offset}")
+typist.close()
+printed.append("DONE")
+assert printed == ["7 Bonn 0 0", f"{2**40} Köln 0 1", "DONE"], printed
+try:
+    closed = typist.poll(timeout_ms=0)
+except IllegalStateError as error:
+    closed = error
+assert isinstance(closed, IllegalStateError), closed
+
 # %% [markdown]
 # ## Who else remembers?
 #

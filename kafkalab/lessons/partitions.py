@@ -51,10 +51,14 @@ def by_sender(frame: SparkFrame) -> dict[str, list[int]]:
 
     A value is the name of the client and the number of the record.
     """
-    rows = frame.selectExpr("string(value) as value", "partition").toPandas()
-    rows[["client", "number"]] = rows["value"].str.split(expand=True)
-    rows = rows.astype({"number": int}).sort_values("number")
-    return {str(client): list(part["partition"]) for client, part in rows.groupby("client")}
+    places: dict[str, list[int]] = {}
+    rows = [
+        (*one.value.split(), one.partition)
+        for one in frame.selectExpr("string(value) as value", "partition").collect()
+    ]
+    for client, _, partition in sorted(rows, key=lambda row: int(row[1])):
+        places.setdefault(client, []).append(partition)
+    return dict(sorted(places.items()))
 
 
 def out_of_order(records: Sequence[ConsumerRecord]) -> str:
