@@ -7,7 +7,7 @@
 
 # %% [markdown]
 # You will
-# - compute where a record goes, before it is sent,
+# - compute where a record goes before it is sent,
 # - lose the order of records, and get it back,
 # - move keys to other partitions without wanting to,
 # - overload one partition with a hot key, and say what helps.
@@ -70,8 +70,8 @@ print(sum(home[rider] != again[rider] for rider in riders), "of", keys, "differ"
 # %% [markdown]
 # No pattern, and no difference. So the partition follows from the key alone, by a rule that both
 # producers know: a **hash**, which makes a number of any bytes, always the same of the same bytes.
-# Kafka's is called murmur2. One bit of the number is set to zero, and the remainder of a division
-# is the partition.
+# Kafka's is called murmur2. One bit of the number is set to zero. Divide by the number of
+# partitions: the remainder is the partition.
 
 # %%
 from kafka.partitioner import murmur2
@@ -81,7 +81,8 @@ def partition_of(key, number):
     return (murmur2(key) & 0x7FFFFFFF) % number
 
 
-sum(partition_of(rider, 6) != home[rider] for rider in riders)
+elsewhere = sum(partition_of(rider, 6) != home[rider] for rider in riders)
+f"{elsewhere} of {keys} riders went to another partition"
 
 # %% tags=["proof", "A19"]
 assert again == home, [rider for rider in riders if again[rider] != home[rider]]
@@ -97,13 +98,14 @@ assert {s for s in stocks if by_default[s] == 2} == {b"IBM", b"SUN", b"UBER", b"
 assert 1 not in by_default.values(), by_default  # a few keys need not fill all partitions
 
 # %% [markdown]
-# No rider is elsewhere. The producer computes the partition before it sends, and asks no broker.
+# Not one. The producer computes the partition before it sends, and asks no broker.
 # Does a broker check it? Give a key, and name another partition.
 
 # %%
-elsewhere = (home[riders[0]] + 1) % 6
-named = producer.send(rides, key=riders[0], value=b"named", partition=elsewhere).get(timeout=10)
-print("by the key", home[riders[0]], "by name", elsewhere, "stored in", named.partition)
+by_key = home[riders[0]]
+by_name = (by_key + 1) % 6
+named = producer.send(rides, key=riders[0], value=b"named", partition=by_name).get(timeout=10)
+print("by the key:", by_key, "by name:", by_name, "stored in:", named.partition)
 
 # %% [markdown]
 # You win, and nobody objects. A broker appends where the request says, whatever the key. (All it
@@ -113,7 +115,8 @@ print("by the key", home[riders[0]], "by name", elsewhere, "stored in", named.pa
 # %% tags=["proof", "A21"]
 from kafka.errors import InvalidRecordError
 
-assert named.partition == elsewhere != home[riders[0]], named
+assert named.partition == by_name, named
+assert named.partition != by_key, named
 compacted = cluster.unused("compacted")
 settings = {"num_partitions": 1, "replication_factor": 1, "configs": {"cleanup.policy": "compact"}}
 admin.create_topics({compacted: settings})
