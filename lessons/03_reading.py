@@ -21,7 +21,7 @@ import time
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-from kafkalab import Choice, Cluster, Prediction, charts, diagrams, quick, wait_until
+from kafkalab import Choice, Cluster, Prediction, charts, diagrams, quick
 from kafkalab.lessons import reading
 from kafkalab.notebook import exercise
 
@@ -123,6 +123,8 @@ assert reread == received[6:], reread  # byte for byte what it got before
 
 # %% tags=["proof", "B172", "B174", "B176"]
 from kafka.errors import OffsetOutOfRangeError
+
+from kafkalab import wait_until
 
 
 def first_offset_from(offset, policy):
@@ -373,7 +375,7 @@ next_clerk.close()
 against = {
     "order 0": f"`earliest` is for a group without a commit; this one has {steps[-1].committed}.",
     "order 9": f"position {steps[-1].position} was known to one program, and that is gone.",
-    "none": f"orders {first.offset} to 11 are behind the commit, and {first.value} came.",
+    "none": f"orders {first.offset} to 11 come after the commit, and {first.value.decode()} came.",
 }
 my_clerk.against(first.value.decode(), against)
 
@@ -402,8 +404,8 @@ assert "__consumer_offsets" in cluster.topics(internal=True), cluster.topics(int
 assert "__consumer_offsets" not in cluster.topics(), cluster.topics()
 
 # %% [markdown]
-# The position died with its program, and three orders are billed twice. The brokers cannot know
-# what was done since the last commit. They keep commits in a topic of their own,
+# The position died with its program, and what was read after the commit is billed twice. The
+# brokers cannot know what was done since then. They keep commits in a topic of their own,
 # `__consumer_offsets`. When to commit is the subject of a later lesson.
 
 # %% [markdown]
