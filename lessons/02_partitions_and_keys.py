@@ -226,8 +226,8 @@ assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has anot
 # batch (16 KB) or two, then takes another, so that batches fill. Since Kafka 3.3 it also gives slow
 # brokers less, on purpose (KIP-794).
 #
-# With a key Java agrees with you, as its records of 500 riders show. Not all clients do. librdkafka,
-# and so confluent-kafka, hashes with CRC32 unless it is told `partitioner=murmur2_random`. Two such
+# With a key Java agrees with you, as the 500 riders show. Not all clients do. librdkafka, and so
+# confluent-kafka, hashes with CRC32 unless it is told `partitioner=murmur2_random`. Two such
 # services would put one rider in two partitions.
 
 # %% [markdown]
