@@ -4,13 +4,12 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from authoring import rules
+from authoring import marked, rules
 from authoring.percent import Script
 from kafkalab.setup import way
 
 QUESTION = re.compile(r"[^.?!\n]*\?")
 CONTENTS = PurePosixPath("notebooks", "README.md")
-TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
 
 
 @dataclass(frozen=True)
@@ -88,11 +87,7 @@ def table(pages: list[Page], root: str = "") -> str:
 
 def put_table(readme: str, pages: list[Page]) -> str:
     """The README with the tables between the two marks renewed."""
-    before, begin, rest = readme.partition(TABLE_BEGIN)
-    _, end, after = rest.partition(TABLE_END)
-    if not begin or not end:
-        raise ValueError(f"README.md lacks the marks {TABLE_BEGIN} and {TABLE_END}")
-    return f"{before}{begin}\n{table(pages)}\n{end}{after}"
+    return marked.put(readme, "lessons", table(pages))
 
 
 def _row(page: Page, told: str, root: str) -> str:
