@@ -286,7 +286,7 @@ title = f"{len(moved)} leaders moved, and {len(silent)} partitions stood still"
 ax.set_title(f"{title} for {silent.longest.min():.1f} s")
 charts.show(ax, f"Six strips, one for each partition. {title}; the in-sync replicas fell to 2.")
 
-# %% tags=["proof", "R11"]
+# %% tags=["proof", "R11", "R36"]
 verdict = ledger.verdict(cluster)
 assert len(silent) == 6, silent
 assert silent.longest.min() > 3, silent
@@ -343,6 +343,7 @@ assert polled == {}, polled
 # %%
 cluster.restart(0)
 cluster.wait_for_leader("lone", 0)
+only.seek_to_beginning()
 again = list(clients.records_until_end(only))
 len(again)
 

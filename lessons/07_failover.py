@@ -263,7 +263,7 @@ times = f"{seconds['freeze']:.1f} s after the freeze, {seconds['kill']:.1f} s af
 print(my_fault.against("about as long", dict.fromkeys(my_fault.answers, times)))
 charts.show(ax, f"Bars: seconds until another leader was named. {title}.")
 
-# %% tags=["proof", "A87", "B99", "C32", "R11", "R13", "R36"]
+# %% tags=["proof", "A87", "B99", "B117", "C32", "R11", "R13", "R36"]
 backs = [name for name in {look.during for look in watch.looks} if name.startswith("back")]
 assert len(backs) == 4, backs
 assert watch.until_moved("back after stop", 0) is None, "a restart moved a leader"
@@ -272,7 +272,12 @@ assert 2 < seconds["kill"] < 9, seconds  # a session lasts three seconds
 assert all(seconds["stop"] < seconds[fault] for fault in ("kill", "freeze", "cut")), seconds
 assert verdict.acknowledged == verdict.sent, verdict
 assert verdict.lost == [], verdict
-assert verdict.duplicated == [], verdict
+assert verdict.duplicated == [], verdict  # exactly once in the log
+assert steady.config["acks"] == -1, steady.config["acks"]  # all, if you set nothing
+assert cluster.quorum().leader == 100, cluster.quorum()  # a controller of Kafka's own
+batches = cluster.batches("orders", 0)
+assert max(batch.records for batch in batches) > 1, batches  # they gathered without a leader
+assert max(batch.producer_id for batch in batches) > -1, batches  # numbered
 
 # %% tags=["proof", "A89"]
 from kafka.admin import ConfigResource
