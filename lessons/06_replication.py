@@ -2,8 +2,8 @@
 # # 06 Replication
 #
 # Your records lie on the disk of one broker, and that broker dies. Which broker takes over, and
-# what does a reader see meanwhile? You will kill one while records come in every tenth of a second.
-# First you freeze one: that is the quieter accident, and it shows what a copy is worth.
+# what does a reader see meanwhile? You will kill one while somebody writes and somebody reads.
+# Before that you freeze one: that is the quieter accident, and it shows what the copies are for.
 
 # %% [markdown]
 # You will
@@ -165,13 +165,13 @@ charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early
 assert later == list(range(high_watermark, high_watermark + late)), later
 
 # %% [markdown]
-# Acknowledged, on two disks, and nobody could read them. Each row is a copy. The frozen one ends
-# first, and there the reader stopped: the leader hands out no record before all in-sync replicas
-# have it. The offset up to which they have the log is the **high watermark**. (Since Kafka 3.7 as
-# many must be in sync as `min.insync.replicas` says, too: lesson 08.)
+# Acknowledged, on two disks, and not readable. Each row is a copy. The frozen one ends first, and
+# there the reader stopped: the leader hands out no record before all in-sync replicas have it. The
+# offset up to which they have the log is the **high watermark**. (Since Kafka 3.7 as many must be
+# in sync as `min.insync.replicas` says, too: lesson 08.)
 #
 # Think of the opposite. A reader gets the ten, and broker 0, which lacks them, is made the leader.
-# The reader would know records that do not exist. The line above the picture says how it went on.
+# The reader would know records that do not exist. How it went on, says the line above the picture.
 
 # %% [markdown]
 # ## Broker 0 dies
@@ -183,9 +183,8 @@ assert later == list(range(high_watermark, high_watermark + late)), later
 # %%
 from kafkalab import Ledger, Watch
 
-steady = KafkaProducer(
-    bootstrap_servers=cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
-)
+own = {"request_timeout_ms": 20_000, "delivery_timeout_ms": 60_000}  # it may have to wait
+steady = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer | own)
 witness = KafkaConsumer(
     bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )

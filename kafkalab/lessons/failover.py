@@ -74,12 +74,13 @@ def not_the_cut(said: int) -> str:
     return "" if said == 34 else "up to there both have records of the same epochs?"
 
 
-def not_how_many(said: tuple[int, int]) -> str:
-    """What is wrong with the losses that five copies with a minimum of two bear."""
-    lost, down = said
-    if lost != 1:
-        return "how many copies are certain when a record is acknowledged?"
-    return "" if down == 3 else "how many have to be in sync for a write?"
+def not_how_many(said: int) -> str:
+    """What is wrong with how many of five copies may go, with a minimum of two in sync."""
+    if said == 4:
+        return "that holds for records that all five have. How many are certain to have one?"
+    if said == 3:
+        return "so many may be down, and one can still write. How many have an acknowledged record?"
+    return "" if said == 1 else "how many copies are certain, once a record is acknowledged?"
 
 
 def epochs(logs: Mapping[str, Sequence[Batch]], start: int) -> Axes:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafkalab.draw.drawing import Frame
 
 LEADERS = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
-ADDED = re.compile(r"Added fetcher to broker \S*?id=(\d+)")
+ADDED = re.compile(r"Added fetcher to broker (?:\S*?id=)?(\d+)")
 
 
 def as_before(cluster: Cluster, before: TopicView) -> None:

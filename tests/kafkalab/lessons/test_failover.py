@@ -70,8 +70,10 @@ def test_where_a_reader_cuts(said: int, why: str) -> None:
     assert why in told
 
 
-@pytest.mark.parametrize(("said", "why"), [((1, 3), ""), ((4, 3), "certain"), ((1, 2), "in sync")])
-def test_how_many_a_reader_lets_fail(said: tuple[int, int], why: str) -> None:
+@pytest.mark.parametrize(
+    ("said", "why"), [(1, ""), (4, "all five"), (3, "write"), (2, "copies are certain")]
+)
+def test_how_many_a_reader_lets_burn(said: int, why: str) -> None:
     told = failover.not_how_many(said)
     assert bool(told) == bool(why)
     assert why in told
