@@ -256,9 +256,7 @@ spark = spark_session()
 seconds = {fault: watch.until_moved(fault, 0) for fault in ("stop", "cut", "freeze", "kill")}
 rows = spark.createDataFrame(list(seconds.items()), "fault string, seconds double")
 ax = failover.without_a_leader(rows, session=3)
-title = (
-    f"No leader for {seconds['stop']:.1f} s after a stop, for {seconds['kill']:.1f} s after a kill"
-)
+title = f"A stop leaves no leader for {seconds['stop']:.1f} s, a kill for {seconds['kill']:.1f} s"
 ax.set_title(title)
 times = f"{seconds['freeze']:.1f} s after the freeze, {seconds['kill']:.1f} s after the kill."
 print(my_fault.against("about as long", dict.fromkeys(my_fault.answers, times)))
