@@ -83,10 +83,3 @@ def fill(text: str, scripts: Iterable[Script]) -> str:
         names = (*shown.get(row.id, ()), *tests)
         lines[row.line - 1] = str(replace(row, shown=names))
     return "\n".join(lines) + "\n"
-
-
-def parts(text: str) -> dict[str, list[str]]:
-    """Heading of each part of the course -> its lessons by name, in their order."""
-    table = text.partition("| part | lessons")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", table, re.MULTILINE)
-    return {heading: re.split(r",\s*", lessons) for heading, lessons in rows}

@@ -1,6 +1,7 @@
 """`./course site`: the lessons for those who look from outside."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import nbformat
 import typer
 from rich.console import Console
 
-from authoring import contents, outline
+from authoring import contents
 from authoring.build import Course
 from authoring.percent import BadScript
 from authoring.site import executed, rendered
@@ -16,9 +17,7 @@ from authoring.site.folder import expect_free_or_a_site, write
 from authoring.site.rendered import Entry, Part
 from commands.run import OUTPUT, run_one
 from kafkalab.errors import CourseError
-
-OTHERS = "More lessons"
-"""The heading of lessons that no part of the outline names."""
+from kafkalab.setup import way
 
 
 def site(
@@ -41,7 +40,7 @@ def site(
         name: Entry(name, f"{page.number} {page.title}", page.question, page.minutes)
         for name, page in lessons.items()
     }
-    parts = list(_parts(entries, outline.parts(course.outline)))
+    parts = _parts(entries.values())
     console = Console(highlight=False, soft_wrap=True)
     found: list[rendered.Section] = []
     files = {}
@@ -80,11 +79,7 @@ def _shown(
     return shown
 
 
-def _parts(entries: Mapping[str, Entry], planned: Mapping[str, list[str]]) -> Iterator[Part]:
-    """The lessons that there are, under the headings of the outline."""
-    left = {name.partition("_")[2]: entry for name, entry in entries.items()}
-    for heading, names in planned.items():
-        if inside := [left.pop(name) for name in names if name in left]:
-            yield Part(heading, tuple(inside))
-    if left:
-        yield Part(OTHERS, tuple(left.values()))
+def _parts(entries: Iterable[Entry]) -> list[Part]:
+    """The lessons in their order, under the headings of the course's parts."""
+    grouped = itertools.groupby(entries, key=lambda entry: way.part(entry.name[:2]))
+    return [Part(heading, tuple(inside)) for heading, inside in grouped]

@@ -9,7 +9,7 @@ from playwright.sync_api import expect, sync_playwright
 from typer.testing import CliRunner
 
 from authoring.build import Course
-from authoring.contents import TABLE_BEGIN, TABLE_END
+from authoring.marked import marks
 from commands import site
 from kafkalab.errors import CourseError
 from tests.browser import CHROMIUM, QUIET
@@ -69,12 +69,11 @@ exercise.check("copies", copies, lambda n: "" if n == 3 else "no.")
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     root = tmp_path_factory.mktemp("course")
-    table = "| part | lessons, in their order |\n|---|---|\n| Copies | replication, durability |\n"
     files = {
         "lessons/08_durability.py": LESSON,
-        "lessons/outline.md": f"# Outline\n\n{table}\n",
+        "lessons/outline.md": "# Outline\n",
         "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n",
-        "README.md": f"{TABLE_BEGIN}\n{TABLE_END}\n",
+        "README.md": "\n".join(marks("lessons")),
     }
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
