@@ -416,7 +416,7 @@ print(
     well.end_offset,
 )
 
-# %% tags=["proof", "C63"]
+# %% tags=["proof", "B102", "C63"]
 assert refused == "NotEnoughReplicasError", refused
 assert f"{sure}-0" in said[-1], said
 assert receipt.offset == third, receipt
@@ -440,6 +440,11 @@ assert well.end_offset == third + 1, well
 payments = {"copies": 3, "minimum": 2, "acks": "all"}
 # END SOLUTION
 exercise.check("payments", payments, durability.fit_for_payments)
+
+# %% tags=["proof", "C99"]
+assert not durability.fit_for_payments(payments), payments
+for worse in ({"copies": 2}, {"minimum": 1}, {"minimum": 3}, {"acks": 1}):
+    assert durability.fit_for_payments(payments | worse), worse
 
 # %% [markdown]
 # ## What you saw
