@@ -2,7 +2,8 @@
 # # 08 Durability
 #
 # You sent a record, and a broker acknowledged it. Now it is stored, you would say. Then that broker
-# dies. Is the record safe? That depends on who gave the promise, and you choose who gives it.
+# dies. Which acknowledged records are safe? That depends on who gave the promise, and you choose
+# who gives it.
 
 # %% [markdown]
 # You will
@@ -193,7 +194,7 @@ assert set(back.values()) == {1}, back
 
 # %% [markdown]
 # A replica that comes back cuts off what the leader does not have (lesson 07). So they are gone for
-# good. Now change one word.
+# good. Now change one word of the experiment.
 
 # %%
 careful_topic, careful = kill_while_followers_stand_still(acks="all")
@@ -278,8 +279,8 @@ assert [taken[3, 2] for taken in rounds] == [third, 2 * third, 2 * third], round
 assert cluster.quorum().leader == 100, "the controller is a process of its own"
 
 # %% [markdown]
-# With a minimum of 1 the last third was acknowledged too, and lies on broker 0 alone. With a
-# minimum of 2 it was refused. Now fill the table, before you see it: how many of the *copies* may
+# (The numbers are sums, after each third.) With a minimum of 1 the last third was acknowledged too,
+# and lies on broker 0 alone. With a minimum of 2 it was refused. Now fill the table, before you see it: how many of the *copies* may
 # be down, and records with `acks=all` are still taken?
 
 # %% tags=["exercise"]
@@ -359,8 +360,8 @@ assert len(verdicts[3, 2].failed) == records - 2 * third, verdicts[3, 2]
 # that could be read. The topic that waited has all of its own. An unclean election trades records
 # for time.
 #
-# So the rule has two halves. Sending goes on while *copies − minimum* are down. And what is
-# acknowledged lies on *minimum* brokers at least, so *minimum − 1* of them may be lost for ever.
+# So the rule has two halves. Sending goes on while *copies − minimum* are down. And what `acks=all`
+# has acknowledged lay on *minimum* brokers at least, so *minimum − 1* may be lost for ever.
 
 # %% [markdown]
 # ## When it goes wrong
