@@ -280,8 +280,8 @@ assert cluster.quorum().leader == 100, "the controller is a process of its own"
 
 # %% [markdown]
 # (The numbers are sums, after each third.) With a minimum of 1 the last third was acknowledged too,
-# and lies on broker 0 alone. With a minimum of 2 it was refused. Now fill the table, before you see it: how many of the *copies* may
-# be down, and records with `acks=all` are still taken?
+# and lies on broker 0 alone. With a minimum of 2 it was refused. Now fill the table, before you
+# see it: how many of the *copies* may be down, and records with `acks=all` are still taken?
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
