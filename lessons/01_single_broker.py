@@ -208,8 +208,8 @@ assert last.timestamp - old > 3 * 86_400_000 - 60_000, (last.timestamp, old)
 
 # %% [markdown]
 # The two numbers are milliseconds since 1970. The broker threw the producer's time away and wrote
-# its own. Then an hour means an hour since the record arrived, and nobody knows any more when the
-# sensor measured. Which of the two you want is a question about your data.
+# its own. Then an hour means an hour since the record arrived, and the record no longer says when
+# the sensor measured. Which of the two you want is a question about your data.
 #
 # Time is one limit. Size is the other: allow the archive 200,000 bytes.
 
