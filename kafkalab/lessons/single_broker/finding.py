@@ -14,7 +14,7 @@ def jump_problem(place: int, pairs: Sequence[tuple[int, int]], offset: int) -> s
     if place not in known:
         return "no pair of the index has this position."
     if known[place] > offset:
-        return f"there begins offset {known[place]:,}; yours lies before it."
+        return f"that pair is of offset {known[place]:,}, which is larger than yours."
     if any(place < position and indexed <= offset for indexed, position in pairs):
         return "it would find the record from there, and read more than it must."
     return ""
