@@ -3,6 +3,13 @@
 from kafkalab.lessons.single_broker.checks import wait_for_checks
 from kafkalab.lessons.single_broker.disk import speeds
 from kafkalab.lessons.single_broker.files import Looks, files_over_time
-from kafkalab.lessons.single_broker.finding import jump_problem
+from kafkalab.lessons.single_broker.finding import after_problem, jump_problem
 
-__all__ = ["Looks", "files_over_time", "jump_problem", "speeds", "wait_for_checks"]
+__all__ = [
+    "Looks",
+    "after_problem",
+    "files_over_time",
+    "jump_problem",
+    "speeds",
+    "wait_for_checks",
+]

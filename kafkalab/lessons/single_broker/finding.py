@@ -1,4 +1,4 @@
-"""What is to be said of a position to which a reader would jump with an index."""
+"""What is to be said of a reader's answers: where an index leads, and what retention frees."""
 
 from __future__ import annotations
 
@@ -17,4 +17,16 @@ def jump_problem(place: int, pairs: Sequence[tuple[int, int]], offset: int) -> s
         return f"that pair is of offset {known[place]:,}, which is larger than yours."
     if any(place < position and indexed <= offset for indexed, position in pairs):
         return "it would find the record from there, and read more than it must."
+    return ""
+
+
+def after_problem(offset: int, first: int, end: int) -> str:
+    """Why this is not the offset of a record that came after all before it were deleted.
+
+    `first` is the first offset that the log has now, `end` the next one before they were deleted.
+    """
+    if first < end:
+        return f"the log still has records from offset {first} on."
+    if offset != end:
+        return f"the log ended at {end:,}, and what is deleted frees no offset."
     return ""

@@ -26,6 +26,12 @@ def test_a_jump_is_the_last_pair_before(place, told):
     assert bool(told) == bool(found)
 
 
+def test_what_retention_deletes_frees_no_offset():
+    assert single_broker.after_problem(600, first=600, end=600) == ""
+    assert "frees no offset" in single_broker.after_problem(0, first=600, end=600)
+    assert "from offset 257" in single_broker.after_problem(600, first=257, end=600)
+
+
 def test_four_speeds_are_measured_and_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "state", lambda: tmp_path / "state")
     found = single_broker.speeds(megabytes=2, pieces=50)
