@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from kafkalab.draw.drawing import PLATE
+from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -26,6 +31,18 @@ LINES = (
     ("committed", "committed offset", "#D55E00", "-"),
 )
 BETWEEN = "#F6D9C6"
+
+# What stands before the lines of a program of its own. It knows kafka-python and nothing else.
+HEAD = """\
+import json, os, signal
+from kafka import KafkaConsumer
+settings = {settings!r}
+def note(what, consumer):
+    (place,) = consumer.assignment()
+    committed = consumer.committed(place)
+    end = consumer.end_offsets([place])[place]
+    print(json.dumps([what, consumer.position(place), committed, end]), flush=True)
+"""
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,24 @@ def step(what: str, consumer: KafkaConsumer) -> Standing:
         committed=consumer.committed(place),
         end=consumer.end_offsets([place])[place],
     )
+
+
+def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Step]:
+    """Run the lines as a Python program of its own; show and return the steps that it noted.
+
+    `KafkaConsumer`, `os`, `signal`, the settings as `settings` and `note(what, consumer)` are at
+    hand in it. It may end, or kill itself; any other end is an error.
+    """
+    text = HEAD.format(settings=settings) + program
+    command = [sys.executable, "-P", "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    if done.returncode not in (0, -signal.SIGKILL):
+        raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
+    steps = [Step(*json.loads(line)) for line in done.stdout.splitlines()]
+    for one in steps:
+        what = " ".join(one.what.split())
+        print(f"{what}: position {one.position}, committed {one.committed}, log end {one.end}")
+    return steps
 
 
 def new_group(cluster: Cluster, name: str) -> str:
