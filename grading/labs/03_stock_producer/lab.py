@@ -13,7 +13,7 @@
 # - let eight threads share one producer, while a broker goes and comes back;
 # - end a program so that nothing is left in its buffer.
 #
-# **Needs** lessons 02 and 04. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 02, 04 and 05. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
