@@ -144,32 +144,36 @@ assert set(refused) <= {None, "COORDINATOR_LOAD_IN_PROGRESS"}, refused
 # - From the return of `send` until the future is decided it takes `delivery_timeout_ms` at most.
 #   This is the **delivery timeout**.
 #
-# Now the worst case: no answer comes back. The gateway lets every record through and swallows what
-# the broker says to it. It also delays the metadata by 400 ms.
+# A producer with short times, so that we need not wait long:
 
 # %%
 from kafka.errors import KafkaTimeoutError
 
-cluster.gateway.heal()  # for a second run of this cell
-lost = new_topic("lost")
-times = {"linger_ms": 200, "request_timeout_ms": 700}
-times |= {"retry_backoff_ms": 300, "delivery_timeout_ms": 3_000}
+times = {
+    "linger_ms": 200,
+    "request_timeout_ms": 700,
+    "retry_backoff_ms": 300,
+    "delivery_timeout_ms": 3_000,
+}
 patient = KafkaProducer(
     bootstrap_servers=cluster.address, client_id="patient", **quick.producer | times
 )
 patient.send(rides, value=b"first").get(timeout=10)  # pays for the id
-cluster.gateway.delay(400, api="Metadata", client_id="patient")
-cluster.gateway.drop_replies("Produce", count=99, client_id="patient", silent=True)
 times
 
 # %% [markdown]
-# Four numbers. How many times will the producer send one record before it gives up?
+# Now the worst case: no answer comes back. The gateway lets the record through each time, and
+# swallows what the broker says to it. (It also holds the metadata back for 400 ms.) How many times
+# will the producer send the record before it gives up?
 
 # %% tags=["prediction"]
 my_times = Prediction("times sent", "How many times will it be sent?")
 my_times
 
 # %%
+lost = new_topic("lost")
+cluster.gateway.delay(400, api="Metadata", client_id="patient")
+cluster.gateway.drop_replies("Produce", count=99, client_id="patient", silent=True)
 called = time.time()
 future = patient.send(lost, value=b"ride 5")
 returned = time.time()
@@ -179,11 +183,11 @@ except KafkaTimeoutError as error:
     print(error)
 decided = time.time()
 cluster.gateway.heal()
-frames = cluster.gateway.frames(client_id="patient")
-sent = [frame for frame in frames if frame.api == "Produce" and called < frame.requested < decided]
-my_times.against(len(sent))
 
 # %%
+frames = cluster.gateway.frames(client_id="patient")
+sent = [frame for frame in frames if frame.api == "Produce" and called < frame.requested < decided]
+print(my_times.against(len(sent)))
 parts = producers.spans(patient.config, frames, called, returned, decided)
 ax = producers.clock(parts)
 title = f"Sent {len(sent)} times in {1000 * (decided - returned):,.0f} ms, then given up"
@@ -196,7 +200,7 @@ import itertools
 assert future.failed(), future
 assert len(sent) == 3, sent
 assert 0.4 <= returned - called < 3, returned - called
-assert 3 <= decided - returned < 4, decided - returned
+assert 3 <= decided - returned < 6, decided - returned
 assert sent[0].requested - returned >= 0.19, sent
 steps = [after.requested - one.requested for one, after in itertools.pairwise(sent)]
 assert min(steps) >= 0.95, steps
