@@ -89,7 +89,8 @@ assert took[0] > sorted(took[1:])[1], took
 # The first one stands out. A producer that has never sent anything lacks two things. It does not
 # know which broker leads which of the 13 partitions: that is **metadata**, and any broker tells it.
 # And it has no number of its own, a **producer id**, by which brokers recognise what it sends
-# (lesson 09 shows what for). Then the record itself has to travel.
+# (lesson 09 shows what for). Then the record itself has to travel, and its leader to answer: whom
+# the leader waits for before it does is the subject of lesson 08.
 
 # %% tags=["prediction"]
 my_longest = Choice(

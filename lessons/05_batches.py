@@ -92,7 +92,7 @@ assert left[5] - sent[65] < 0.5, left[5] - sent[65]
 # Each tick on top is a record, each bar below it a batch. A full one does not care about linger; it
 # waits at most for the answer to the one before. What does not fill one waits out its time. And the
 # record of 3,000 bytes was not refused: it got a batch of its own, which was full with one record.
-# `batch_size` is an aim, no limit.
+# `batch_size` is an aim, no limit. `flush` and `close` send everything off at once.
 
 # %% [markdown]
 # ## Who goes along?
@@ -218,8 +218,9 @@ assert queued[0] < 200 <= queued[200] < 10_000, queued
 # wait buys, a batch instead of a request for each. On the right what it costs.
 #
 # The lowest row is the surprise. Without company each record is a request of its own, whatever the
-# linger. This client has one request of a partition under way at a time (Java's up to five), and
-# the way takes longer than a millisecond. So a queue grows, and to refuse company is slow.
+# linger. This client has one request of a partition under way at a time (Java's up to five on each
+# connection), and the way takes longer than a millisecond. So a queue grows, and to refuse company
+# is slow.
 #
 # Java's producer lingers for 5 ms unless told otherwise, this one for 0. At 0 batches form all the
 # same: what comes while a request is under way goes together in the next.
@@ -336,7 +337,8 @@ assert errors["org.apache.kafka.common.errors.TimeoutException"] == 64, errors
 # The buffer held four batches of 16 KB with 16 records each. They waited for the broker until their
 # delivery timeout was over. For every further record `send` waited too, and then it was refused:
 # *Failed to allocate*. So a slow broker makes a Java program slow, and not large. Who makes the
-# records learns that nobody takes them. This is **back-pressure**.
+# records learns that nobody takes them. This is **back-pressure**. (A full buffer also ends every
+# linger: whatever waits may leave.)
 #
 # > *This client.* kafka-python has no such buffer: its constructor refuses `buffer_memory`. What
 # > brokers do not take stays in memory until the delivery timeout, however much it is.
