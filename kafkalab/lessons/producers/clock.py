@@ -43,19 +43,19 @@ class Span:
 def waits(frames: Iterable[Frame], called: float, answered: float) -> dict[str, float]:
     """The milliseconds of a first send, by what it waited for.
 
-    A producer asks for its id before anything else, on the thread that also asks who leads; so what
-    is over before the id is there counts for the id.
+    A producer asks for its id before anything else, on the thread that also asks who leads. Where
+    that is answered first, it counts as long as its own request took.
     """
     ends = {"InitProducerId": called, "Metadata": called}
+    asked = 0.0
     for frame in frames:
-        if frame.api in ends and frame.answered is not None and frame.answered <= answered:
+        if frame.api in ends and frame.answered is not None and called < frame.answered <= answered:
             ends[frame.api] = max(ends[frame.api], frame.answered)
+            if frame.api == "Metadata":
+                asked = frame.answered - max(frame.requested, called)
     known = max(ends.values())
-    parts = {
-        ID: ends["InitProducerId"] - called,
-        LEADERS: known - ends["InitProducerId"],
-        RECORD: answered - known,
-    }
+    leaders = max(known - ends["InitProducerId"], asked)
+    parts = {ID: known - called - leaders, LEADERS: leaders, RECORD: answered - known}
     return {what: seconds * 1000 for what, seconds in parts.items()}
 
 
