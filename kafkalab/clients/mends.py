@@ -92,6 +92,12 @@ MENDS = Mends(
         ),
         Mend(
             "producer",
+            "One record that a broker refuses for good makes every later send fail.",
+            UNREPORTED,
+            sending.go_on_after_a_refusal,
+        ),
+        Mend(
+            "producer",
             "After records have expired, an idempotent producer waits for ever for a producer id.",
             UNREPORTED,
             sending.get_a_new_producer_id,

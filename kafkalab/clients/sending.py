@@ -1,9 +1,9 @@
 """A producer that waits where Java's waits, and goes on where Java's goes on.
 
-The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in six ways
-that brokers which stop, freeze and die bring to light. Two make it go round thousands of times a
-second: it takes a core, and no other thread of the notebook gets on. Three end it for good. One
-gives records up that nothing is wrong with.
+The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in seven ways
+that brokers which stop, freeze, die and refuse bring to light. Two make it go round thousands of
+times a second: it takes a core, and no other thread of the notebook gets on. Four end it for good.
+One gives records up that nothing is wrong with.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from kafka.errors import (
+    BrokerResponseError,
     KafkaConnectionError,
     NotLeaderForPartitionError,
     OutOfOrderSequenceNumberError,
@@ -116,6 +117,30 @@ def send_again_what_came_out_of_order() -> None:
         return may_send_again(self, batch, error_type)
 
     Sender._can_retry = _can_retry
+
+
+def go_on_after_a_refusal() -> None:
+    """What a broker refuses for good, as a record that is too large, is taken for the end of an
+    idempotent producer: every later send fails with the same error, and nothing is sent any more.
+    What was refused is not in the log, so its sequence numbers go to what comes next, as in Java
+    (TransactionManager.handleFailedBatch). One batch of a partition is under way at a time.
+    """
+    classify = TransactionManager.classify_batch_error
+
+    @functools.wraps(classify)
+    def classify_batch_error(
+        self: TransactionManager, error: Any, batch: ProducerBatch, log_start_offset: int = -1
+    ) -> Any:
+        found = classify(self, error, batch, log_start_offset)
+        kind = error if isinstance(error, type) else type(error)
+        refused = issubclass(kind, BrokerResponseError) and kind not in self._FATAL_ERRORS
+        if found != self.ERROR_CLASS_FATAL or not refused or self.is_transactional():
+            return found
+        if self.producer_id_and_epoch.match(batch):
+            self.set_sequence_number(batch.topic_partition, batch.records.base_sequence)
+        return self.ERROR_CLASS_RETRIABLE  # which here means: fail this batch and no other
+
+    TransactionManager.classify_batch_error = classify_batch_error
 
 
 def get_a_new_producer_id() -> None:

@@ -42,6 +42,13 @@ def keys(api: str | Iterable[str] | None) -> list[int] | None:
     return keys
 
 
+def error(code: int) -> str:
+    """Kafka's name of an error."""
+    from kafka.errors import for_code
+
+    return str(getattr(for_code(code), "message", "")) or f"error {code}"
+
+
 @functools.cache
 def names() -> dict[int, str]:
     """Number -> name of each API that kafka-python knows."""

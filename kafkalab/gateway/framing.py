@@ -2,9 +2,10 @@
 
 A frame is four bytes of length and as many bytes more. A request begins with its API, version,
 correlation id and client id, at places that no version has changed. Bodies are not decoded, with
-one exception: for some APIs the first field is the name that the request is about (a transactional
+few exceptions: for some APIs the first field is the name that the request is about (a transactional
 id, a group), and a produce request tells right after it which acknowledgement it wants. What such
-a request carries is read in kafkalab/gateway/produced.py.
+a request carries is read in kafkalab/gateway/produced.py. Of the answers, one that refuses a
+producer id is told from one that gives it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ PRODUCE = 0
 TRANSACTIONAL = {22: 2, 24: 3, 25: 3, 26: 3, 28: 3}
 GROUP = {8: 8, 11: 6, 12: 4, 13: 4, 14: 4, 68: 0}
 PRODUCE_NAMES_TRANSACTION, PRODUCE_FLEXIBLE = 3, 9
+INIT_PRODUCER_ID = 22
 # From here on AddPartitionsToTxn carries several transactions and is only sent between brokers.
 ADD_PARTITIONS, ADD_PARTITIONS_BATCHED = 24, 4
 
@@ -96,6 +98,19 @@ def correlation(frame: bytes) -> int:
     return LENGTH.unpack_from(frame, 4)[0] if len(frame) >= 8 else -1
 
 
+def error(frame: bytes, request: Request) -> int | None:
+    """The error code of the answer to a question for a producer id; None for all other answers."""
+    if request.api != INIT_PRODUCER_ID:
+        return None
+    place = 8
+    try:
+        if request.version >= TRANSACTIONAL[INIT_PRODUCER_ID]:
+            place = tagged(frame, place)
+        return SHORT.unpack_from(frame, place + 4)[0]
+    except UNREADABLE:
+        return None
+
+
 def node(client_id: str | None) -> int | None:
     """Which node of the cluster a connection between nodes comes from."""
     found = NODE.fullmatch(client_id or "")
@@ -124,12 +139,17 @@ def first_string(frame: bytes, place: int, flexible: bool) -> tuple[str | None, 
     """The string at the beginning of a body; `place` is behind the client id."""
     if not flexible:
         return string(frame, place)
+    return string(frame, tagged(frame, place), flexible)
+
+
+def tagged(frame: bytes, place: int) -> int:
+    """The place behind the tagged fields, which end a flexible header."""
     count, place = varint(frame, place)
-    for _ in range(count):  # tagged fields, which end the header
+    for _ in range(count):
         _, place = varint(frame, place)
         size, place = varint(frame, place)
         place += size
-    return string(frame, place, flexible)
+    return place
 
 
 def string(frame: bytes, place: int, flexible: bool = False) -> tuple[str | None, int]:

@@ -23,7 +23,8 @@ class Exchange:
     """A request and what became of it."""
 
     __slots__ = (
-        *("answered", "batches", "begun", "connection", "outcome", "reply", "request", "size"),
+        *("answered", "batches", "begun", "connection", "error", "outcome"),
+        *("reply", "request", "size"),
     )
 
     def __init__(self, connection: int, request: framing.Request, frame: bytes) -> None:
@@ -34,6 +35,7 @@ class Exchange:
         self.begun = time.time()
         self.outcome = "open"
         self.reply: int | None = None
+        self.error: int | None = None
         self.answered: float | None = None
 
 
@@ -145,6 +147,7 @@ class Passage:
                 self.client.send(frame)
             return
         exchange.reply = len(frame)
+        exchange.error = framing.error(frame, exchange.request)
         faults, request = self._server.faults, exchange.request
         if self._mute:
             exchange.outcome = "lost"

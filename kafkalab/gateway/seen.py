@@ -27,7 +27,8 @@ class Frame:
     `refused` (the request itself was not handed on); `held` (it waits at the gateway) and then
     `late` (the broker has it, its client did not wait for it).
 
-    `batches` are the heads of what a produce request carries.
+    `batches` are the heads of what a produce request carries. `error_code` is known of answers to
+    the question for a producer id alone; 0 stands for none.
 
     `source` is the node that sent it, for what nodes send to each other.
     """
@@ -49,6 +50,7 @@ class Frame:
     acks: int | None
     transactional_id: str | None
     group: str | None
+    error_code: int | None
     batches: tuple[SentBatch, ...] = ()
 
     @classmethod
@@ -58,6 +60,11 @@ class Frame:
         fields.insert(5, apis.names().get(fields[4], f"API {fields[4]}"))
         fields.append(tuple(SentBatch(*batch) for batch in batches))
         return cls(*fields)
+
+    @property
+    def error(self) -> str | None:
+        """What the answer refused, by Kafka's name of it."""
+        return apis.error(self.error_code) if self.error_code else None
 
     @property
     def ms(self) -> float | None:
@@ -109,7 +116,7 @@ class Frames(list[Frame]):
                 frame.request_bytes,
                 frame.response_bytes,
                 None if frame.ms is None else f"{frame.ms:.1f}",
-                frame.outcome,
+                frame.error or frame.outcome,
             )
             for frame in self[:SHOWN]
         ]

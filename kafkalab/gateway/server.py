@@ -190,7 +190,7 @@ def _line(route: Route, source: int | None, seen: Exchange) -> list[Any]:
         *(seen.connection, route.node, route.between, source),
         *(request.api, request.version, request.correlation, request.client_id),
         *(seen.size, seen.reply, seen.begun, seen.answered, seen.outcome),
-        *(request.acks, request.transactional_id, request.group),
+        *(request.acks, request.transactional_id, request.group, seen.error),
         [astuple(batch) for batch in seen.batches],
     ]
 

@@ -69,7 +69,7 @@ def step(what: str, consumer: KafkaConsumer) -> Standing:
     )
 
 
-def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Step]:
+def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Standing]:
     """Run the lines as a Python program of its own; show and return the steps that it noted.
 
     `KafkaConsumer`, `os`, `signal`, the settings as `settings` and `note(what, consumer)` are at
@@ -80,7 +80,7 @@ def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Step]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     if done.returncode not in (0, -signal.SIGKILL):
         raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
-    steps = [Step(*json.loads(line)) for line in done.stdout.splitlines()]
+    steps = [Standing(*json.loads(line)) for line in done.stdout.splitlines()]
     for one in steps:
         what = " ".join(one.what.split())
         print(f"{what}: position {one.position}, committed {one.committed}, log end {one.end}")

@@ -13,7 +13,7 @@
 # - let eight threads share one producer, while a broker goes and comes back;
 # - end a program so that nothing is left in its buffer.
 #
-# **Needs** lessons 02 and 04. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 02, 04 and 05. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
@@ -381,7 +381,7 @@ differ
 # In five. Java's number of retries is large and this client's is without an end; in both it is the
 # time that ends a send. Java waits 5 ms for company since version 4, and this client not at all. A
 # record without a key goes to a random partition here. And two settings are missing: this client's
-# buffer has no bound, and it has no interceptors. Lesson 04 puts a bound in front of it.
+# buffer has no bound, and it has no interceptors. Lesson 05 puts a bound in front of it.
 
 # %% [markdown]
 # ## Task 6: one sender for each stock

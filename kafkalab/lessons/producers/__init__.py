@@ -1,7 +1,15 @@
-"""Lesson producers: what a producer holds and counts, and when its batches leave."""
+"""Lesson producers: where the time of a send goes."""
 
-from kafkalab.lessons.producers.departures import departures
-from kafkalab.lessons.producers.parts import inside
-from kafkalab.lessons.producers.settings import settings_grids
+from kafkalab.lessons.producers import answers
+from kafkalab.lessons.producers.clock import (
+    ID,
+    LEADERS,
+    RECORD,
+    Span,
+    clock,
+    on_the_wire,
+    spans,
+    waits,
+)
 
-__all__ = ["departures", "inside", "settings_grids"]
+__all__ = ["ID", "LEADERS", "RECORD", "Span", "answers", "clock", "on_the_wire", "spans", "waits"]

@@ -235,6 +235,18 @@ def test_a_round_that_fails_brings_new_metadata(
 
 
 @pytest.mark.cluster
+def test_a_refused_record_ends_no_producer(three: Cluster, topic: str) -> None:
+    sizes = [100, 2_000_000, 100, 100]
+    largest = quick.producer | {"max_request_size": 3_000_000}  # the broker takes half as much
+    with KafkaProducer(bootstrap_servers=three.address, **largest) as producer:
+        producer.send(topic, b"first", partition=0).get(timeout=10)
+        sent = [producer.send(topic, bytes(size), partition=0) for size in sizes]
+        producer.flush(timeout=10)
+        assert [future.failed() for future in sent] == [False, True, False, False]
+        assert producer.send(topic, b"last", partition=0).get(timeout=8).offset == 4
+
+
+@pytest.mark.cluster
 def test_a_producer_that_gave_up_its_id_gets_a_new_one(three: Cluster, topic: str) -> None:
     with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
         producer.send(topic, b"before", partition=0).get(timeout=10)
@@ -319,7 +331,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 11
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 12
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)

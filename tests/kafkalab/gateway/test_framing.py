@@ -20,6 +20,7 @@ from kafka.protocol.producer import (
     AddPartitionsToTxnRequest,
     EndTxnRequest,
     InitProducerIdRequest,
+    InitProducerIdResponse,
     ProduceRequest,
     TxnOffsetCommitRequest,
 )
@@ -172,3 +173,17 @@ def test_nodes_are_known_by_how_they_name_themselves(
     client_id: str | None, node: int | None
 ) -> None:
     assert framing.node(client_id) == node
+
+
+@pytest.mark.parametrize("version", range(5))
+@pytest.mark.parametrize("code", [0, 14, 53])
+def test_a_refused_producer_id_is_told(version: int, code: int) -> None:
+    answer = InitProducerIdResponse(
+        throttle_time_ms=0, error_code=code, producer_id=4_000, producer_epoch=1
+    )
+    answer.API_VERSION = version
+    answer.with_header(7)
+    frame = answer.encode(header=True, framed=True)
+    assert framing.error(frame, Request(22, version)) == code
+    assert framing.error(frame, Request(3, version)) is None
+    assert framing.error(frame[:9], Request(22, version)) is None

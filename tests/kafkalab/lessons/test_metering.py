@@ -1,4 +1,4 @@
-"""The numbers of a producer as a table; that a real one has all names is asserted in lesson 04."""
+"""The numbers of a producer as a table; test_producers.py asserts that a real one has all names."""
 
 from types import SimpleNamespace as Namespace
 

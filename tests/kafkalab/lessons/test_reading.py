@@ -65,7 +65,7 @@ note("poll", Reader())
     "end", ["", "os.kill(os.getpid(), signal.SIGKILL)\nnote('never', Reader())"]
 )
 def test_what_a_program_noted_outlives_it(end, capsys):
-    assert reading.run(NOTE_ONE + end, at=6) == [Step("poll", 6, None, 12)]
+    assert reading.run(NOTE_ONE + end, at=6) == [Standing("poll", 6, None, 12)]
     assert capsys.readouterr().out == "poll: position 6, committed None, log end 12\n"
 
 

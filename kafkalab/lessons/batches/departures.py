@@ -34,7 +34,7 @@ def departures(
         colour = BY_SIZE if full else BY_TIME
         ax.barh(-row, max(gone - first, end / 250), left=first, height=0.6, color=colour)
         count = f"{batch.records} record" + ("s" if batch.records != 1 else "")
-        words = f"{count}, {'full' if full else 'time is up'} after {gone - first:,.0f} ms"
+        words = f"{count}, {'full' if full else 'time was up'}, left after {gone - first:,.0f} ms"
         # On the side where there is room.
         right = first + (gone - first) / 2 < end / 2
         place = gone + end / 100 if right else first - end / 100

@@ -12,7 +12,7 @@ from kafkalab.draw.diagrams.canvas import ADDED, GIVEN, QUIET, box, canvas
 from kafkalab.draw.drawing import PLATE
 
 if TYPE_CHECKING:
-    from kafkalab.lessons.producers.buffers import Buffer, HeldBatch
+    from kafkalab.lessons.batches.buffers import Buffer, HeldBatch
 
 SHOWN = 4  # batches of a buffer; more would be too small to read
 WIDTH, HEIGHT = 0.86, 0.56

@@ -26,7 +26,7 @@ def settings_grids(frame: Frame, x: str, y: str, measures: Mapping[str, str]) ->
     rows = rows_of(frame, [x, y, *measures])
     for ax, (measure, words) in zip(grids[0], measures.items(), strict=True):
         ax.set(xlabel=x.replace("_", " "), ylabel=y.replace("_", " "))
-        ax.set_title(words, fontsize=11, fontweight="normal")
+        ax.set_title(words, fontsize=11, fontweight="normal", loc="left")
         if rows.empty:
             nothing(ax)
         else:
