@@ -338,11 +338,8 @@ verdicts = {one: ledger.verdict(cluster) for one, ledger in ledgers.items()}
 {names[one]: len(verdict.lost) for one, verdict in verdicts.items()}
 
 # %%
-everything = {
-    "acks=1, leader killed": plain,
-    "acks=1, followers frozen": careless,
-    "acks=all, followers frozen": careful,
-}
+everything = {"acks=1, leader killed": plain, "acks=1, followers frozen": careless}
+everything["acks=all, followers frozen"] = careful
 for one in combinations:
     forced = ", unclean election" if one == (3, 1) else ""
     everything[names[one] + forced] = ledgers[one]
