@@ -422,9 +422,9 @@ print(
 # %% tags=["proof", "B102", "C63"]
 assert refused == "NotEnoughReplicasError", refused
 assert f"{sure}-0" in said[-1], said
-assert receipt.offset == third, receipt
+assert receipt.offset >= third, receipt
 assert below.end_offset == third, below
-assert well.end_offset == third + 1, well
+assert well.end_offset == receipt.offset + 1, well
 
 # %% [markdown]
 # Below the minimum the high watermark stands still, and readers stop there. It moved when broker 2
