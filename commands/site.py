@@ -14,7 +14,7 @@ from authoring.build import Course
 from authoring.percent import BadScript
 from authoring.site import executed, rendered
 from authoring.site.folder import expect_free_or_a_site, write
-from authoring.site.rendered import Entry, Part
+from authoring.site.rendered import Part, SitePage
 from commands.run import OUTPUT, run_one
 from kafkalab.errors import CourseError
 from kafkalab.setup import way
@@ -37,12 +37,12 @@ def site(
         raise CourseError("No site was written.", str(error), "Mend it: ./course build") from None
     lessons = {page.notebook.stem: page for page in told if not page.lab}
     entries = {
-        name: Entry(name, f"{page.number} {page.title}", page.question, page.minutes)
+        name: SitePage(name, f"{page.number} {page.title}", page.question, page.minutes)
         for name, page in lessons.items()
     }
     parts = _parts(entries.values())
     console = Console(highlight=False, soft_wrap=True)
-    found: list[rendered.Section] = []
+    found: list[rendered.SearchPlace] = []
     files = {}
     for name, entry in entries.items():
         page = nbformat.reads(products[lessons[name].notebook], 4)
@@ -79,7 +79,7 @@ def _shown(
     return shown
 
 
-def _parts(entries: Iterable[Entry]) -> list[Part]:
+def _parts(entries: Iterable[SitePage]) -> list[Part]:
     """The lessons in their order, under the headings of the course's parts."""
     grouped = itertools.groupby(entries, key=lambda entry: way.part(entry.name[:2]))
     return [Part(heading, tuple(inside)) for heading, inside in grouped]

@@ -19,7 +19,7 @@ OUTSIDE = re.compile(r"[a-z]+:|#")
 
 
 @dataclass(frozen=True)
-class Entry:
+class SitePage:
     """A page as the others see it."""
 
     name: str  # 00_start
@@ -37,11 +37,11 @@ class Part:
     """Pages under one heading."""
 
     heading: str
-    entries: tuple[Entry, ...]
+    entries: tuple[SitePage, ...]
 
 
 @dataclass(frozen=True)
-class Section:
+class SearchPlace:
     """What a search finds: the text under one heading of a page."""
 
     file: str
@@ -51,7 +51,7 @@ class Section:
     text: str
 
 
-def page(notebook: NotebookNode, entry: Entry, parts: Sequence[Part]) -> str:
+def page(notebook: NotebookNode, entry: SitePage, parts: Sequence[Part]) -> str:
     """The HTML of one page. The notebook's links are changed to those of the site."""
     from nbconvert import HTMLExporter
 
@@ -78,14 +78,14 @@ def contents(parts: Sequence[Part]) -> str:
     return templates.get_template("contents.html").render(parts=parts, index=INDEX)
 
 
-def sections(html: str, entry: Entry) -> list[Section]:
+def sections(html: str, entry: SitePage) -> list[SearchPlace]:
     """The prose and the code of a page, by the headings above them."""
-    found: list[Section] = []
+    found: list[SearchPlace] = []
     heading, anchor, words = entry.title, "", list[str]()
 
     def close() -> None:
         if text := " ".join(words):
-            found.append(Section(entry.file, entry.title, anchor, heading, text))
+            found.append(SearchPlace(entry.file, entry.title, anchor, heading, text))
 
     for part in BeautifulSoup(html, "html.parser").select(".jp-MarkdownCell, .jp-CodeCell"):
         body = part.select_one(".jp-RenderedMarkdown, .jp-InputArea-editor")
@@ -102,7 +102,7 @@ def sections(html: str, entry: Entry) -> list[Section]:
     return found
 
 
-def search_index(found: Sequence[Section]) -> str:
+def search_index(found: Sequence[SearchPlace]) -> str:
     """A script, because a page that was opened as a file may load one and may not fetch data."""
     # The end of a script element must not occur in it.
     text = json.dumps([vars(one) for one in found], ensure_ascii=False).replace("</", "<\\/")

@@ -20,7 +20,7 @@ ROOM = 0.9  # beside the lines of one send, for the times
 
 
 @dataclass(frozen=True)
-class Step:
+class Arrow:
     """Something that went from one to another, so many milliseconds after the request."""
 
     ms: float
@@ -29,16 +29,16 @@ class Step:
     words: str
 
 
-def steps(send: Frame, fetches: Iterable[Frame]) -> list[Step]:
+def steps(send: Frame, fetches: Iterable[Frame]) -> list[Arrow]:
     """The way of one record: to the leader, to each follower, and back as an acknowledgement.
 
     A follower has the record with the answer to its fetch request. Its next request asks for the
     offset behind the record, and that is how the leader learns that it has arrived.
     """
     leader = send.broker
-    found = [Step(0.0, PRODUCER, leader, "record")]
+    found = [Arrow(0.0, PRODUCER, leader, "record")]
     if send.answered is not None:
-        found.append(Step(_ms(send, send.answered), leader, PRODUCER, "answer"))
+        found.append(Arrow(_ms(send, send.answered), leader, PRODUCER, "answer"))
     own: dict[int, list[Frame]] = {}
     for fetch in sorted(fetches, key=lambda fetch: fetch.requested):
         if fetch.broker == leader and fetch.source is not None:
@@ -48,10 +48,10 @@ def steps(send: Frame, fetches: Iterable[Frame]) -> list[Step]:
         brought = next((moment for moment in answers if moment > send.requested), None)
         if brought is None:
             continue
-        found.append(Step(_ms(send, brought), leader, follower, "record"))
+        found.append(Arrow(_ms(send, brought), leader, follower, "record"))
         told = next((fetch for fetch in asked if fetch.requested >= brought), None)
         if told is not None:
-            found.append(Step(_ms(send, told.requested), follower, leader, "next one?"))
+            found.append(Arrow(_ms(send, told.requested), follower, leader, "next one?"))
     return sorted(found, key=lambda step: step.ms)
 
 
@@ -98,7 +98,7 @@ def _ms(send: Frame, moment: float) -> float:
     return (moment - send.requested) * 1000
 
 
-def _places(send: Frame, way: Iterable[Step]) -> dict[int | None, int]:
+def _places(send: Frame, way: Iterable[Arrow]) -> dict[int | None, int]:
     """Producer, leader, followers: each has an upright line, from the left."""
     nodes = {node for step in way for node in (step.start, step.end) if node is not PRODUCER}
     others = sorted(nodes - {send.broker})
@@ -117,7 +117,7 @@ def _lines(
 
 
 def _arrow(
-    ax: Axes, left: float, height: float, step: Step, places: Mapping[int | None, int]
+    ax: Axes, left: float, height: float, step: Arrow, places: Mapping[int | None, int]
 ) -> None:
     colour = FOLLOWING
     if PRODUCER in (step.start, step.end):
