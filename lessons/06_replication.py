@@ -84,7 +84,8 @@ admin.delete_topics([name for name in cluster.topics() if name.startswith(("deal
 # A line is a partition. `Replicas` is your list. `Leader` is its first broker: the **leader** does
 # the work, for producers write to it and consumers, unless told otherwise, read from it. The others
 # are **followers**. `Isr` are the **in-sync replicas**: the leader, and the followers that keep up
-# with it (one that lives may be behind for 30 seconds). What stands right of it is for lesson 07.
+# with it: one that lives and is behind for 30 seconds is struck off by the leader. What stands
+# right of it is for lesson 07.
 #
 # Each broker leads two partitions. Kafka deals in this way too, if not always so evenly. Replicas
 # can be moved to other brokers while the topic is in use (a later lesson).
@@ -121,12 +122,11 @@ assert written == 0, written  # the producer sends to leaders alone
 
 # %% [markdown]
 # The followers do. A follower asks as your reader does, with a `Fetch`; one difference you will
-# see. In it stands the offset where its own copy ends, so the leader knows how far each copy is.
+# see. In it stands the offset where its copy ends, so the leader knows how far each copy is.
 #
-# Now you freeze broker 0: its connections stay open, and it does nothing. It counts as in sync
-# until it is given up. Ten more records go to `marks`. The producer says `acks=1`: it wants the
-# acknowledgement of the leader alone, and gets it. What does the reader get, while broker 0 stands
-# still?
+# Now you freeze broker 0: its connections stay open, and it does nothing. For five seconds it still
+# counts as in sync. Ten more records go to `marks`, with `acks=1`: the producer wants the
+# acknowledgement of the leader alone, and gets it. What does the reader get meanwhile?
 
 # %% tags=["prediction"]
 my_marks = Prediction("records", "How many of the ten does the reader get?")
@@ -139,6 +139,7 @@ for number in range(late):
     receipt = writer.send("marks", value=b"late %d" % number).get(timeout=10)
 wait_until(lambda: cluster.log_ends("marks")[2] > receipt.offset, timeout=10, what="a copy")
 polled = reader.poll(timeout_ms=300)
+position = reader.position(place)
 high_watermark = reader.end_offsets([place])[place]
 ends = cluster.log_ends("marks")
 cluster.resume(0)
@@ -152,11 +153,11 @@ assert reader.position(place) == high_watermark, reader.position(place)
 
 # %%
 wait_until(lambda: reader.end_offsets([place])[place] > receipt.offset, timeout=15, what="more")
-reader.seek(place, high_watermark)
+reader.seek(place, high_watermark)  # there it is, but where you run this cell again
 later = [record.offset for record in clients.records_until_end(reader)]
 print(f"now the copies end at {cluster.log_ends('marks')}, and the reader got {len(later)}")
 rows = {"broker 1, leader": ends[1], "broker 2": ends[2], "broker 0, frozen": ends[0]}
-ax = diagrams.offsets(rows, high_watermark, {"position": high_watermark})
+ax = diagrams.offsets(rows, high_watermark, {"position": position})
 title = f"The log ends at {ends[1]}, and a reader gets to {high_watermark}"
 ax.set_title(title)
 charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early. {title}.")
@@ -165,13 +166,14 @@ charts.show(ax, f"Three copies of a partition as rows of offsets; one ends early
 assert later == list(range(high_watermark, high_watermark + late)), later
 
 # %% [markdown]
-# Acknowledged, in two copies, and not readable. Each row is a copy. The frozen one ends first, and
-# there the reader stopped. That is the difference: broker 2 got the ten at once, a consumer gets no
-# record before all in-sync replicas have it. The offset up to which they have the log is the **high
-# watermark**. (Since Kafka 3.7 as many must be in sync as `min.insync.replicas` says: lesson 08.)
+# Acknowledged, in two copies, and nobody could read them. Each row is a copy. The frozen one ends
+# first, and there the reader stopped. That is the difference: broker 2 got the ten at once, a
+# consumer gets no record before all in-sync replicas have it. The first offset that one of them
+# lacks is the **high watermark**: the `end_offsets` of lesson 03. How it went on, says the line
+# above the picture. (Lesson 08 adds a condition.)
 #
-# Otherwise a reader could get the ten, and broker 0, which lacks them, could be made the leader.
-# How it went on, says the line above the picture.
+# Think of the opposite. A reader gets the ten, and broker 0, which lacks them, is made the leader.
+# The reader would know records that do not exist.
 
 # %% [markdown]
 # ## Broker 0 dies
@@ -313,10 +315,10 @@ assert values == [b"m15", b"m16"], values
 # %% [markdown]
 # The colour is the leader that broker 2 names, a mark is a record that was read. Partitions 1 and 4
 # had a dead leader. The other four stood still too: broker 0 has a copy of each, and while it
-# counted as in sync, no high watermark could pass the end of that copy. Look at the lowest line.
-# When the controller had given broker 0 up, three in-sync replicas became two, and all six went on.
-# To the reader it was a pause: by the verdict below the kill none was *lost*, and none *unobserved*
-# (in the log, and not read).
+# counted as in sync, no high watermark could pass the end of that copy. See the lowest line:
+# when the controller had given broker 0 up, three in-sync replicas became two, and all went on. To
+# the reader it was a pause: see the verdict, none was *lost*, and none *unobserved* (in the log,
+# and not read).
 
 # %% [markdown]
 # ## When it goes wrong
