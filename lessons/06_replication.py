@@ -32,7 +32,7 @@ cluster
 #
 # A copy of a partition is a **replica**. The topic `orders` has six partitions, each in three
 # copies. Mostly Kafka decides which broker gets which copy. Here you write the lists yourself, one
-# for each partition, so that you can predict. `marks` and `lone` are for later. The tool
+# for each partition, to predict by. `marks` and `lone` are for later. The tool
 # `kafka-topics` comes with Kafka.
 
 # %%
@@ -84,8 +84,8 @@ admin.delete_topics([name for name in cluster.topics() if name.startswith(("deal
 # A line is a partition. `Replicas` is your list. `Leader` is its first broker: the **leader** does
 # the work, for producers write to it and consumers, unless told otherwise, read from it. The others
 # are **followers**. `Isr` are the **in-sync replicas**: the leader, and the followers that keep up
-# with it: one that lives and is behind for 30 seconds is struck off by the leader. What stands
-# right of it is for lesson 07.
+# with it: one that lives and is behind for 30 seconds is struck off by the leader. The rest is for
+# lesson 07.
 #
 # Each broker leads two partitions. Kafka deals in this way too, if not always so evenly. Replicas
 # can be moved to other brokers while the topic is in use (a later lesson).

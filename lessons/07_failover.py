@@ -305,12 +305,14 @@ assert cluster.topic(made).partitions[0].leader in (1, 2), cluster.topic(made)
 
 # %% [markdown]
 # A stop tells the controller first, and the leaders move before the process ends. The others are
-# all the same to the controller: silence. (A producer that waits for a frozen leader notices only
-# when its request times out.) It waits for the broker's session to end, three seconds
+# all the same to the controller: silence. It waits for the broker's session to end, three seconds
 # after the last heartbeat here, nine by default. Then the broker is **fenced**: it leads nothing,
-# and counts as in sync with nothing. The verdict is about the
-# records of `steady`, through four faults and three ways back: each waited for all in-sync
-# replicas, and none is lost. (None is there twice, for they are numbered: lesson 09.)
+# and counts as in sync with nothing. (A producer that waits for a frozen leader notices only when
+# its request times out.)
+#
+# The verdict is about the records of `steady`, through four faults and three ways back: each waited
+# for all in-sync replicas, and none is lost. (None is there twice, for they are numbered: lesson
+# 09.)
 
 # %% [markdown]
 # ## When it goes wrong
