@@ -317,8 +317,8 @@ assert values == [b"m15", b"m16"], values
 # had a dead leader. The other four stood still too: broker 0 has a copy of each, and while it
 # counted as in sync, no high watermark could pass the end of that copy. See the lowest line:
 # when the controller had given broker 0 up, three in-sync replicas became two, and all went on. To
-# the reader it was a pause: see the verdict, none was *lost*, and none *unobserved* (in the log,
-# and not read).
+# the reader it was a pause, then many at once. In the verdict none is *lost*, and none *unobserved*
+# (in the log, not read).
 
 # %% [markdown]
 # ## When it goes wrong
