@@ -87,7 +87,8 @@ class Watch:
     def until_moved(self, name: str, partition: int) -> float | None:
         """Seconds until another leader was named than at first; None where it stayed."""
         looks = [one for one in self.looks if (one.during, one.partition) == (name, partition)]
-        return next((one.seconds for one in looks if one.leader != looks[0].leader), None)
+        same = (None, looks[0].leader) if looks else ()
+        return next((one.seconds for one in looks if one.leader not in same), None)
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """One row for each look at each partition."""

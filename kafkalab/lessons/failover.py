@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
@@ -10,13 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from kafkalab import quick
+from kafkalab.cluster import wire
 from kafkalab.draw.diagrams.canvas import canvas
 from kafkalab.draw.drawing import MARK, PLATE, nothing, rows_of
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
+    from kafka import KafkaProducer
+
     from kafkalab.cluster.cluster import Cluster
+    from kafkalab.cluster.replicas import Copies
     from kafkalab.cluster.segments import Batch
     from kafkalab.draw.drawing import Frame
 
@@ -54,6 +59,56 @@ def wait_for_equal_copies(cluster: Cluster, topic: str, partition: int = 0) -> N
         seen=lambda: f"they end at {cluster.log_ends(topic, partition)}",
         every=0.02,
     )
+
+
+def start_over(cluster: Cluster, topic: str, a_round: Callable[[], object]) -> None:
+    """The first of each list leads, and the copies of partition 0 have ten records more, equal."""
+    preferred_lead(cluster, topic)
+    for _ in range(10):
+        a_round()
+    wanted = min(cluster.log_ends(topic).values()) + 10
+
+    def written() -> bool:
+        copies = cluster.copies(topic)
+        return copies.equal and min(copies.ends.values()) >= wanted
+
+    wait_until(written, timeout=15, what=f"ten more records in {topic}", every=0.02)
+
+
+def settle(cluster: Cluster, topic: str, producer: KafkaProducer) -> Copies:
+    """All copies of partition 0 once what the producer still holds is in each of them."""
+    producer.flush(timeout=30)
+    wait_for_equal_copies(cluster, topic)
+    return cluster.copies(topic)
+
+
+def take_sides(cluster: Cluster, topic: str, alone: int, with_it: str, with_others: str) -> None:
+    """All mended; one client reaches the broker that will be alone only, the second all others.
+
+    Afterwards nothing reaches partition 0 of the topic, which that broker leads, but by the first;
+    its copies are equal.
+    """
+    preferred_lead(cluster, topic)
+    for broker in cluster.brokers:
+        cluster.gateway.cut(broker, client_id=with_others if broker == alone else with_it)
+    wait_for_equal_copies(cluster, topic)
+
+
+def leader_by(cluster: Cluster, topic: str, asked: int, partition: int = 0) -> int:
+    """Who leads a partition by the word of one broker, which may be wrong; -1 for nobody."""
+    (found,) = wire.metadata(cluster.addresses[asked], [topic]).topics
+    return {one.partition_index: one.leader_id for one in found.partitions}[partition]
+
+
+def asked_first(cluster: Cluster, broker: int, partition: str) -> int:
+    """The offset with which a follower last began to fetch a partition (`orders-0`), by its log."""
+    line = last_line(cluster, broker, "Added fetcher", f"{partition} -> ")
+    found = re.search(
+        rf"(?<![\w.-]){re.escape(partition)} -> InitialFetchState\(.*?\],\d+,(\d+)\)", line
+    )
+    if found is None:
+        raise CourseError(f"No offset of {partition} in: {line}")
+    return int(found[1])
 
 
 def last_line(cluster: Cluster, node: int | str, *words: str) -> str:

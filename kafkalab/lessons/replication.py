@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
     from kafkalab.cluster.views import TopicView
     from kafkalab.draw.drawing import Frame
+    from kafkalab.evidence.ledger import Ledger
 
 LEADERS = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
 ADDED = re.compile(r"Added fetcher to broker (?:\S*?id=)?(\d+)")
@@ -79,6 +80,13 @@ def wait_for_reads(reads: Sequence[tuple[int, float]], partitions: int, more: in
     wait_until(enough, timeout=30, what=f"{more} records from each partition")
 
 
+def read_the_rest(witness: KafkaConsumer, ledger: Ledger) -> None:
+    """What was sent gets its answer, and the consumer reads on to the end; the ledger notes it."""
+    ledger.settle(timeout=30)
+    for record in clients.records_until_end(witness):
+        ledger.read(record)
+
+
 def requests_at(cluster: Cluster, broker: int) -> Counter[str]:
     """Who asked a broker to write or to hand out records since the gateway forgot, and how often.
 
@@ -106,19 +114,28 @@ def not_the_mark(said: int) -> str:
     return "" if said == 47 else "it is the end of one of the copies."
 
 
-def not_the_leaders(before: TopicView, lost: int, said: Mapping[int, int | None]) -> str:
-    """What is wrong with what a reader says of the leaders after a loss; nothing if it is right."""
-    right = {
-        one.partition: next((b for b in one.replicas if b in one.isr and b != lost), None)
+def heirs(before: TopicView, lost: int) -> dict[int, int | None]:
+    """Who leads each partition once a broker is lost: a leader stays, else the first in sync."""
+    return {
+        one.partition: one.leader
+        if one.leader != lost
+        else next((b for b in one.replicas if b in one.isr and b != lost), None)
         for one in before.partitions
     }
+
+
+def not_the_leaders(before: TopicView, lost: int, said: Mapping[int, int | None]) -> str:
+    """What is wrong with what a reader says of the leaders after a loss; nothing if it is right."""
+    right = heirs(before, lost)
     if missing := right.keys() - said.keys():
         return f"partition {min(missing)} is missing."
     wrong = [partition for partition in right if said[partition] != right[partition]]
     if not wrong:
         return ""
     one = before.partitions[wrong[0]]
-    return f"partition {one.partition} has the list {one.replicas}; look at it again."
+    if one.leader != lost:
+        return f"the leader of partition {one.partition} is broker {one.leader}, and it lives."
+    return f"partition {one.partition} has the list {one.replicas}; look from its beginning."
 
 
 def through_a_kill(looks: Frame, reads: Frame, killed: float) -> Axes:

@@ -61,6 +61,24 @@ def test_the_newest_line_with_all_words_is_found() -> None:
         failover.last_line(Logging(), 0, "cut", "three")  # type: ignore[arg-type]
 
 
+class Fetching:
+    def logs(self, node: int | str, lines: int) -> str:
+        state = "InitialFetchState(Some(id),BrokerEndPoint[id={}, host=h, port=1],{},{})"
+        return "\n".join(
+            f"Added fetcher to broker 1 for partitions HashMap({maps})"
+            for maps in (
+                f"orders-0 -> {state.format(1, 0, 0)}",
+                f"other-orders-0 -> {state.format(1, 2, 9)}, orders-0 -> {state.format(2, 1, 13)}",
+                f"orders-1 -> {state.format(1, 2, 7)}",
+            )
+        )
+
+
+def test_a_follower_says_from_where_it_fetches() -> None:
+    assert failover.asked_first(Fetching(), 0, "orders-0") == 13  # type: ignore[arg-type]
+    assert failover.asked_first(Fetching(), 0, "orders-1") == 7  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("said", "why"), [(34, ""), (41, "epoch 5"), (20, "both"), (50, "same epochs")]
 )

@@ -63,6 +63,22 @@ def test_the_leaders_that_a_reader_says_are_compared_with_the_lists() -> None:
     assert "[1, 2, 0]" in replication.not_the_leaders(in_sync(), lost=1, said={**right, 2: 0})
 
 
+def test_the_first_in_sync_leads_and_a_leader_that_lives_stays() -> None:
+    partitions = [
+        PartitionView(0, 1, 1, [0, 1, 2], [0, 1, 2], [], [], 0, 0),  # the first is no leader
+        PartitionView(1, 1, 1, [0, 1, 2], [1, 2], [], [], 0, 0),
+        PartitionView(2, 2, 1, [0, 2, 1], [0, 1, 2], [], [], 0, 0),
+        PartitionView(3, 1, 1, [1], [1], [], [], 0, 0),
+    ]
+    before = TopicView("orders", "id", partitions, Configs())
+    right = {0: 0, 1: 2, 2: 2, 3: None}
+    assert replication.heirs(before, lost=1) == right
+    told = replication.not_the_leaders(before, lost=1, said={**right, 2: 0})
+    assert "broker 2, and it lives" in told
+    told = replication.not_the_leaders(before, lost=1, said={**right, 0: 2})
+    assert "[0, 1, 2]; look from its beginning" in told
+
+
 @pytest.mark.parametrize(
     ("said", "why"), [(47, ""), (40, "not in sync"), (50, "broker 2"), (3, "one of the copies")]
 )
