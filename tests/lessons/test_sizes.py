@@ -9,7 +9,6 @@ TOO_LARGE: dict[str, list[str]] = {
     "04_producers": ["words", "cells", "longest_cell"],
     "06_replication": ["words", "longest_cell"],
     "08_durability": ["words", "longest_cell"],
-    "09_idempotence_and_transactions": ["words", "longest_cell"],
     "lab02_iris": ["words"],
     "lab03_stock_producer": ["words", "longest_cell"],
     "lab04_failover": ["longest_cell"],
