@@ -1,16 +1,16 @@
 """What lessons and labs say about themselves: navigation, and the table of the README."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from authoring import rules
+from authoring import marked, rules
 from authoring.percent import Script
 from kafkalab.setup import way
 
 QUESTION = re.compile(r"[^.?!\n]*\?")
 CONTENTS = PurePosixPath("notebooks", "README.md")
-TABLE_BEGIN, TABLE_END = "<!-- lessons: begin -->", "<!-- lessons: end -->"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ def table(pages: list[Page], root: str = "") -> str:
     lessons = [page for page in pages if not page.lab]
     labs = [page for page in pages if page.lab]
     lines = ["| | lesson | question | minutes |", "|---|---|---|---|"]
-    lines += [_row(page, page.question, root) for page in lessons]
+    for part, pages_of in itertools.groupby(lessons, key=lambda page: way.part(page.number)):
+        lines.append(f"| | **{part}** | | |")
+        lines += [_row(page, page.question, root) for page in pages_of]
     lines += ["", "| | lab | builds on | minutes |", "|---|---|---|---|"]
     lines += [_row(page, ", ".join(page.needs), root) for page in labs]
     return "\n".join(lines)
@@ -88,11 +90,7 @@ def table(pages: list[Page], root: str = "") -> str:
 
 def put_table(readme: str, pages: list[Page]) -> str:
     """The README with the tables between the two marks renewed."""
-    before, begin, rest = readme.partition(TABLE_BEGIN)
-    _, end, after = rest.partition(TABLE_END)
-    if not begin or not end:
-        raise ValueError(f"README.md lacks the marks {TABLE_BEGIN} and {TABLE_END}")
-    return f"{before}{begin}\n{table(pages)}\n{end}{after}"
+    return marked.put(readme, "lessons", table(pages))
 
 
 def _row(page: Page, told: str, root: str) -> str:

@@ -4,6 +4,7 @@ Each rule takes a script and yields its problems, with the line and a way to men
 reader, the builder or the grader relies on is a rule; what is merely better is advice.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ Rule = Callable[[Script], Iterator[Problem]]
 
 FAILURE, FACTS = "When it goes wrong", "What you saw"
 ATTEMPTS = ("Your turn", "Try it")
+NEEDS_CLUSTER = re.compile(r"\b(cluster|kafka)\b")
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
 
 
@@ -82,13 +84,18 @@ def opening(script: Script) -> Iterator[Problem]:
 
 
 def set_up(script: Script) -> Iterator[Problem]:
-    """The first code cell holds the parameters, the second starts the cluster."""
+    """The parameters come first, and the cluster starts before anything is asked of it.
+
+    A lesson may first say what it is about, with cells that need no cluster.
+    """
     code = list(script.code())
     if "parameters" not in code[0].tags:
         yield script.problem(code[0].line, "code before the parameters", "put the parameters first")
         return
     start = "Lab.open(" if rules.is_lab(script) else "Cluster.start("
-    if len(code) < 2 or start not in code[1].text:
+    before = list(itertools.takewhile(lambda cell: start not in cell.text, code[1:]))
+    late = before if rules.is_lab(script) else [c for c in before if NEEDS_CLUSTER.search(c.text)]
+    if late or len(before) == len(code) - 1:
         yield script.problem(
             code[0].line, "no set-up cell after the parameters", f"call {start}…) in the next cell"
         )

@@ -1,5 +1,7 @@
 """`./course progress`: how far the learner is."""
 
+import itertools
+
 from rich.console import Console
 from rich.table import Table
 
@@ -16,10 +18,12 @@ def progress() -> None:
     found = steps(repository(), repository() / "work")
     console = Console(highlight=False)
     table = Table("page", "minutes", "how far", "predictions", "exercises", box=None)
-    for step in found:
-        minutes = "" if step.minutes is None else str(step.minutes)
-        solved = str(step.solved) if step.solved else ""
-        table.add_row(step.title, minutes, how_far(step), foretold(step), solved)
+    for part, stages in itertools.groupby(found, key=lambda step: step.part):
+        table.add_row(f"[bold]{part}[/]")
+        for step in stages:
+            minutes = "" if step.minutes is None else str(step.minutes)
+            solved = str(step.solved) if step.solved else ""
+            table.add_row(step.title, minutes, how_far(step), foretold(step), solved)
     console.print(table)
     comes = following(found)
     if comes is None:

@@ -15,6 +15,9 @@ def sentences(done: Refreshed, work: Path) -> Iterator[str]:
     if done.replaced:
         yield f"Renewed, as you had not changed them: {_listed(done.replaced)}."
     yield from moves(done.carried)
+    for old, new, followers in done.aside:
+        now = f"; what it taught is in {' and '.join(followers)}" if followers else ""
+        yield f"The course has no {old.stem} any more{now}. Your copy is work/{new}."
     for path in done.beside:
         own = path.with_name(path.name.partition(".new")[0] + path.suffix)
         yield f"You changed work/{own}, so it stays. The new version is work/{path}."

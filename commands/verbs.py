@@ -51,6 +51,8 @@ ALL = {
     "verify": Verb("grading", TEACH, "Prove that the checks of a lab judge rightly."),
     "new": Verb("new", WRITE, "Begin a lesson or a lab from the template."),
     "build": Verb("build", WRITE, "Build the notebooks and labs from their sources."),
+    "site": Verb("site", WRITE, "Write the executed lessons as a static site with a search."),
+    "pictures": Verb("pictures", WRITE, "Make the pictures of the README anew from real runs."),
     "test": Verb("test", WRITE, "Run the tests.", PASS_ON),
     "bench": Verb(
         "bench", WRITE, "Measure the ratios that the course promises.", REST_IS_PASSED_ON

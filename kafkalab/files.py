@@ -1,4 +1,4 @@
-"""Files that are whole, or what they were before."""
+"""Files that are whole or what they were before, and folders that nobody had."""
 
 from __future__ import annotations
 
@@ -15,3 +15,17 @@ def write_whole(file: Path, content: str | bytes) -> None:
         opened.flush()
         os.fsync(opened.fileno())
     unfinished.replace(file)
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    """A folder that was not there before: NAME-1, NAME-2."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        folder = parent / f"{name}-{number}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder

@@ -1,39 +1,120 @@
 # %% [markdown]
 # # 00 Start
 #
-# A thermometer on a roof in Amsterdam shows 21.5 degrees. You give that number to Kafka, and in a
-# moment somebody else reads it. Does it work here, and what is a record? You will start a cluster
-# on your own machine, put one number in, and find more than one number in what comes out.
+# Thermometers hang on the roofs of a city. Each has a new number every minute, and several programs
+# want it: now, tonight, or next year. What is Kafka for, and where does a number lie once Kafka has
+# it? You will start a cluster, put one number in, and find more than one in what comes out.
 
 # %% [markdown]
 # You will
+# - say why a log, and not a queue or a table, stands between those who write and those who read,
 # - send a record, find it again by its address, and try to overwrite it,
 # - reach three brokers although you know the address of one,
-# - measure what waiting for an answer costs,
-# - name the layer that fails when a client cannot connect. Needs nothing but this page; 20 minutes.
+# - find out why a client fails although a broker answers it.
+#
+# Needs nothing but this page; 25 minutes.
 
 # %% tags=["parameters"]
-seconds = 1.5  # how long each half of the speed measurement sends
+patience = 2_000  # milliseconds that a client without hope may wait
+
+# %% [markdown]
+# ## What is Kafka for?
+#
+# An alarm wants every temperature at once. A report wants all of a day, at night. Next year
+# somebody writes a third program and wants last year too. If each thermometer had to know each
+# program, nothing could be added, and a program that is down for an hour would miss that hour.
+#
+# So something stands between them and keeps what comes. Three kinds of store are at hand. A queue
+# hands each value out once. A table has a row for each roof. A log has the values one after
+# another.
+
+# %% tags=["prediction"]
+from kafkalab import Choice
+
+my_store = Choice(
+    "The alarm has read five temperatures of one roof. The report starts. Who still has all five?",
+    "the queue",
+    "the table",
+    "the log",
+)
+my_store
 
 # %%
-from kafkalab import Cluster, Prediction, charts, clients, diagrams, quick, read_topic
+queue = []
+table = {}
+log = []
+for degrees in (21.5, 22.0, 22.5, 23.0, 23.5):
+    queue.append(degrees)
+    table["roof"] = degrees
+    log.append(degrees)
+
+alarm = [queue.pop(0) for _ in range(5)]  # table and log are only looked at
+print(f"queue: {queue}   table: {table}   log: {log}")
+why = {"the queue": f"it holds {queue}.", "the table": f"it holds {table}."}
+my_store.against("the log", why)
+
+# %% [markdown]
+# What was read is gone from the queue, and the table keeps the newest. In a log reading takes
+# nothing away. So each reader has a place of its own in it, and one can come a year late.
+#
+# Kafka is such a log, with three things that a list in Python lacks. It lies on disks, so it lasts.
+# It has copies on several machines, so that one may fail. And it is cut into parts, so that many
+# can write and read at once.
+
+# %%
+from kafkalab import charts, clients, diagrams
+
+values = ["21.5", "18.0", "9.5", "22.0", "18.5", "9.5", "22.5", "19.0"]
+places = {"new program": 0, "report": 3, "alarm": 8}
+ax = diagrams.hub(["roof", "garden", "cellar"], values, places)
+ax.set_title("Writers add at the end; each reader goes on where it was")
+charts.show(
+    ax,
+    "Three thermometers write to the end of a row of eight numbered values. A new "
+    "program reads from place 0, the report from 3; the alarm has read all and waits at 8.",
+)
+
+# %% tags=["proof"]
+assert alarm == log, (alarm, log)
+assert queue == [], queue
+assert len(log) == 5, log
+assert list(table.values()) == [23.5], table
+
+# %% [markdown]
+# Writers do not know the readers, and the readers do not know each other. Clicks, payments,
+# positions of lorries and the lines that programs log travel so too. Kafka can also play the queue
+# or the table; both are made of a log then, in later lessons.
+
+# %% [markdown]
+# ## A record has an address
+#
+# A **broker** is a Kafka process that keeps records and hands them out. Start three of them.
+
+# %%
+from kafkalab import Cluster
 
 cluster = Cluster.start("replicated")
 cluster
 
+# %% tags=["proof", "A10"]
+quorum = cluster.quorum()
+assert quorum.leader == 100, quorum
+assert quorum.epoch > 0, quorum
+assert [voter.node for voter in quorum.voters] == [100], quorum
+leftovers = [name for name in cluster.broker_configs(0) if "zookeeper" in name]
+assert not leftovers, leftovers
+
 # %% [markdown]
-# ## Idea: a record has an address
+# Records go into a **topic**, which is no more than a name. A topic is cut into **partitions**, and
+# each of them is a log. The **offset** of a record is its place in its partition.
 #
-# Those are three **brokers**: programs that keep records and hand them out. Records go into a
-# **topic**, which is no more than a name. A topic is cut into **partitions**, each kept by a broker
-# as a list that grows at its end. The place in that list is the **offset**. Partition and offset
-# together are the address of a record.
-#
-# Whoever talks to brokers is a **client**, here one of the package kafka-python. The settings in
-# `quick` only make a lesson quick: a client that waits in vain gives up after seconds.
+# Whoever talks to brokers is a client; yours is the package kafka-python. `quick` makes it give up
+# after seconds where it would wait for minutes.
 
 # %%
 from kafka import KafkaAdminClient
+
+from kafkalab import quick
 
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 new = {"temperatures": {"num_partitions": 3, "replication_factor": 1}}
@@ -42,10 +123,8 @@ cluster.wait_for_topic("temperatures")
 cluster.topic("temperatures")
 
 # %% [markdown]
-# Three partitions on three brokers, all empty. The other columns are for later lessons.
-#
-# `send` takes a record and returns at once. What it returns is a promise: `get` waits until a
-# broker has written the record down and says where.
+# Three partitions, all empty; the other columns are for later lessons. Now a producer sends. `send`
+# gives back a promise, and `get` waits until a broker has written the record down and says where.
 
 # %%
 from kafka import KafkaProducer
@@ -58,88 +137,67 @@ receipt = promise.get(timeout=10)
 receipt.partition, receipt.offset
 
 # %% [markdown]
-# Two numbers: a partition and an offset. If they are an address, then a reader who knows nothing
-# but them must find the record. `poll` asks the broker for what comes from there on.
+# A partition and an offset. If they are an address, a reader who knows nothing else must find the
+# record. `seek` goes to that place, and `next` takes the record there.
 
 # %%
 from kafka import KafkaConsumer, TopicPartition
 
-from kafkalab import wait_until
-
-consumer = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer)
-
-
-def record_at(partition, offset):
-    place = TopicPartition("temperatures", partition)
-    consumer.assign([place])
-    consumer.seek(place, offset)
-    polled = wait_until(  # poll brings {} while nothing has come
-        lambda: consumer.poll(timeout_ms=500, max_records=1) or None, timeout=10, what="the record"
-    )
-    return polled[place][0]
-
-
-record = record_at(receipt.partition, receipt.offset)
-record.key, record.value
-
-# %%
+consumer = KafkaConsumer(
+    bootstrap_servers=cluster.address, consumer_timeout_ms=10_000, **quick.consumer
+)
+place = TopicPartition("temperatures", receipt.partition)
+consumer.assign([place])
+consumer.seek(place, receipt.offset)
+record = next(consumer)
 ax = diagrams.record(record)
 ax.set_title(f"You gave three parts; the record has six, and its offset is {record.offset}")
-charts.show(
-    ax,
-    f"The record {record.value.decode()} as six boxes: key, value and headers came "
-    "from you; timestamp, partition and offset were added on the way.",
-)
+charts.show(ax, f"{record.value.decode()} as six boxes: you gave three, three came on the way.")
 
 # %% tags=["proof"]
-assert (record.key, record.value) == (b"amsterdam", b"21.5")
-assert (record.partition, record.offset) == (receipt.partition, receipt.offset)
+assert record.key == b"amsterdam", record
+assert record.value == b"21.5", record
+assert record.partition == receipt.partition, record
+assert record.offset == receipt.offset, record
 
 # %% [markdown]
 # You gave a key, a value and a header. The client added the time and chose the partition. The
-# offset nobody chose: the broker counts. A **record** is all six together, and only the first three
-# are yours. You could have left out even the key and the headers.
+# offset nobody chose: the broker counts. A **record** is all six together.
 
 # %% [markdown]
 # ## Overwrite it
 #
-# The roof warms up, so you send four more temperatures, all with the key `amsterdam`. How many
-# records with that key does the topic hold then?
+# The roof warms up, and you send four more temperatures with the same key. How many records with
+# that key does the topic hold then?
 
 # %% tags=["prediction"]
+from kafkalab import Prediction
+
 my_records = Prediction("records")
 my_records
 
 # %%
-for value in (b"22.0", b"22.5", b"23.0", b"23.5"):
-    newest = producer.send("temperatures", key=b"amsterdam", value=value).get(timeout=10)
+from kafkalab import read_topic, spark_session
 
-consumer.assign([TopicPartition("temperatures", partition) for partition in range(3)])
-consumer.seek_to_beginning()
-amsterdam = [one for one in clients.records_until_end(consumer) if one.key == b"amsterdam"]
-[(one.partition, one.offset, one.value) for one in amsterdam]
+for degrees in (b"22.0", b"22.5", b"23.0", b"23.5"):
+    newest = producer.send("temperatures", key=b"amsterdam", value=degrees).get(timeout=10)
 
-# %%
-my_records.against(len(amsterdam))
+spark = spark_session()
+rows = read_topic(spark, cluster, "temperatures").where("cast(key as string) = 'amsterdam'")
+rows.selectExpr("partition", "offset", "cast(value as string) as value").orderBy("offset").show()
+my_records.against(rows.count())
+
+# %% tags=["proof", "A7", "A40"]
+found = rows.orderBy("offset").collect()
+assert [row.offset for row in found] == list(range(newest.offset + 1)), found
+assert {row.partition for row in found} == {receipt.partition}, found
+assert bytes(found[receipt.offset].value) == b"21.5", found[receipt.offset]
 
 # %% [markdown]
-# Whoever knows databases expects one row with the newest value. Kafka has no command to change a
-# record and none to change its offset. A new temperature is a new record behind the old one. So
-# nothing can happen to an address that you were once given. Read the first one again and compare.
-
-# %% tags=["A7"]
-again = record_at(receipt.partition, receipt.offset)
-assert again == record  # key, value, headers, timestamp, partition, offset: all as they were
-
-bare = producer.send("temperatures", value=b"20.9", partition=(receipt.partition + 1) % 3)
-bare = bare.get(timeout=10)
-nameless = record_at(bare.partition, bare.offset)
-
-# %% tags=["proof", "A7"]
-assert newest.partition == receipt.partition
-assert newest.offset > receipt.offset
-assert len(amsterdam) == newest.offset + 1  # every one of them is still there
-assert (nameless.key, nameless.headers) == (None, [])
+# Spark has read the topic from its beginning, as the report would. Whoever knows databases expects
+# one row with the newest value. But Kafka has no command that changes a record or its offset. A new
+# temperature is a new record behind the old one. A record can go, when it is old (lesson 01) or
+# when a broker dies at the wrong moment (lesson 08). No client can change it.
 
 # %% [markdown]
 # ## One address is enough
@@ -157,15 +215,13 @@ asked = next(broker for broker in cluster.brokers if broker != keeper)
 one_address = cluster.addresses[asked]
 guest = KafkaAdminClient(bootstrap_servers=one_address, **quick.admin)
 known = guest.describe_cluster()["brokers"]
-[(broker["broker_id"], broker["port"]) for broker in known]
-
-# %%
+print(*(f"broker {broker['broker_id']}: {broker['host']}:{broker['port']}" for broker in known))
 my_brokers.against(len(known))
 
 # %% [markdown]
-# The address you give is used for one question: who is in the cluster, and who keeps what? From
-# the answer the client takes the addresses it works with. That first question is called
-# **bootstrap**. Does a record sent this way reach the right broker?
+# **Bootstrap** is a client's first question, at the address that you give: who is in the cluster?
+# The answer names an address for each broker. With those the client works from then on, and asks
+# one of them who keeps the topic. Does a record that is sent this way reach the right broker?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)
@@ -179,171 +235,129 @@ charts.show(
 )
 
 # %% tags=["proof", "A13"]
-assert sorted(broker["broker_id"] for broker in known) == cluster.brokers == [0, 1, 2]
-assert delivered.partition == receipt.partition
-assert keeper != asked
-
-# %% [markdown]
-# ## What waiting costs
-#
-# You waited for every receipt before you sent the next record. Suppose you send on without
-# waiting, and collect the receipts at the end. How many times as many records go through in a
-# second?
-
-# %% tags=["prediction"]
-my_factor = Prediction("times")
-my_factor
-
-# %%
-import time
-
-speed = cluster.unused("speed")  # a second run of this cell takes another name
-admin.create_topics({speed: {"num_partitions": 1, "replication_factor": 1}})
-cluster.wait_for_topic(speed)
-
-receipts, start = [], time.monotonic()
-while time.monotonic() < start + seconds:
-    receipts.append(producer.send(speed, value=b"wait").get(timeout=10))
-waiting = len(receipts) / (time.monotonic() - start)
-
-promises, start = [], time.monotonic()
-while time.monotonic() < start + seconds:
-    promises.append(producer.send(speed, value=b"go on"))
-receipts += [promise.get(timeout=10) for promise in promises]
-going_on = len(promises) / (time.monotonic() - start)
-my_factor.against(going_on / waiting)
-
-# %% [markdown]
-# Ask the log itself. Spark reads the whole topic; every record carries the time of its `send`.
-
-# %%
-from kafkalab import spark_session
-
-spark = spark_session()
-sent = read_topic(spark, cluster, speed)
-ax = charts.records_per_second(sent.withColumn("way", sent.value.cast("string")), by="way")
-ax.set_title(f"Without waiting, {going_on / waiting:.0f} times as many records a second")
-charts.show(
-    ax, f"Records per second: {waiting:,.0f} with a wait for each receipt, then {going_on:,.0f}."
-)
-
-# %% tags=["proof"]
-assert sent.count() == len(receipts)  # each record that was acknowledged is in the log
-assert going_on > 2 * waiting
-
-# %% [markdown]
-# No single record was faster. But while you waited for a receipt, nothing else was under way.
-# Without the wait many records travel in one request, and one answer serves them all. What happens
-# between `send` and the receipt is the subject of lesson 04.
+assert sorted(broker["broker_id"] for broker in known) == cluster.brokers, known
+assert cluster.brokers == [0, 1, 2], cluster.brokers
+assert delivered.partition == receipt.partition, delivered
+assert keeper != asked, (keeper, asked)
 
 # %% [markdown]
 # ## Outside the course
 #
-# The clients are kafka-python's own, with its names. Its version 3.0.12 has faults that show when
-# brokers stop, freeze and die, and the course mends them as it is imported. Here they are, with the
-# place where each was reported.
-
-# %%
-clients.MENDS
-
-# %% [markdown]
-# At work you have kafka-python without the mends, and without `quick`, which is no more than this:
-
-# %%
-quick.producer
-
-# %% [markdown]
-# So the same lines make a program of their own. Before you run the next two cells: will its record
-# go to the partition of yours?
-
-# %%
-program = """
-import sys
-
-from kafka import KafkaProducer
-
-producer = KafkaProducer(bootstrap_servers=sys.argv[1])
-promise = producer.send("temperatures", key=b"amsterdam", value=b"24.5")
-receipt = promise.get(timeout=10)
-print(receipt.partition, receipt.offset)
-producer.close()
-"""
-print(program)
+# At work you have kafka-python as it is. Here are your lines in a program that knows nothing of the
+# course. Before you run the next cell: will its record go to the partition of yours?
 
 # %%
 import subprocess
 import sys
 
-command = [sys.executable, "-P", "-c", program, cluster.address]  # -P: no modules of this folder
+program = f"""
+from kafka import KafkaProducer
+producer = KafkaProducer(bootstrap_servers="{cluster.address}")
+receipt = producer.send("temperatures", key=b"amsterdam", value=b"24.5").get(timeout=10)
+print("partition", receipt.partition, "offset", receipt.offset)
+"""
+command = [sys.executable, "-P", "-c", program]  # -P: without the modules of this folder
 run = subprocess.run(command, capture_output=True, text=True, timeout=60)
 print(run.stdout, run.stderr)
-partition, offset = map(int, run.stdout.split())
-assert record_at(partition, offset).value == b"24.5"
-assert partition == receipt.partition
+clients.MENDS
+
+# %% tags=["proof"]
+assert f"partition {receipt.partition} " in run.stdout, (run.stdout, run.stderr)
+
+# %% [markdown]
+# It does, as you see above the table. Two things differ outside. There is no `quick`, so a client
+# in trouble waits longer. And the faults in the table are not mended; they show when brokers stop,
+# freeze or die.
 
 # %% [markdown]
 # ## When it goes wrong
 #
-# One digit of the port is wrong, and nobody is behind that door. What do you hear? A client tries
-# for `bootstrap_timeout_ms`; here one second will do.
+# Which address a broker names to its clients stands in its setting `advertised.listeners`. People
+# type it, and here somebody typed a wrong port. The address that *you* give is right, and the
+# broker behind it is well.
+
+# %% tags=["prediction"]
+wrong = "BROKER://broker:19092,CLIENT://127.0.0.1:9"  # BROKER is for brokers, CLIENT for you
+lost = Cluster.start("single", settings={"advertised.listeners": wrong})
+my_failure = Choice("When does a producer fail?", "when it is made", "when it sends", "never")
+my_failure
 
 # %%
-import socket
-
 from kafka.errors import KafkaTimeoutError
 
+from kafkalab.lessons import start
 
-def knock(port):
+with start.logged() as lines:  # keeps what kafka-python logs meanwhile
+    guest = KafkaProducer(bootstrap_servers=lost.address, max_block_ms=patience)
     try:
-        KafkaProducer(bootstrap_servers=f"127.0.0.1:{port}", bootstrap_timeout_ms=1_000)
+        guest.send("temperatures", value=b"25.0")
     except KafkaTimeoutError as error:
-        print(error, *error.__notes__, sep="\n")
-        return error.__notes__[0]
-    return "a broker answered"
-
-
-with socket.create_server(("127.0.0.1", 0)) as door:
-    nobody = door.getsockname()[1]  # a free port, given back at once
-refused = knock(nobody)
+        failure = error
+        print(error)
+    guest.close()
+made = f"it was made: a broker answered at {lost.address}."
+my_failure.against("when it sends", {"when it is made": made, "never": f"it said: {failure}"})
 
 # %% [markdown]
-# The first line is all that kafka-python says, whatever went wrong. The lines below it are a note
-# that the course adds. Read them one by one. *The connection failed*: the client did not come as
-# far as speaking. *Connection refused*: the machine is there, and no program listens at this port.
-# So the port is wrong, or the cluster is not running. The last line says how to tell which.
-#
-# Now somebody is behind the door, but it is a web server.
+# The error is kafka-python's own, and it is all that you get: no address, no reason. (Without the
+# parameter it comes after a minute.) Bootstrap had worked. But before its first record a client
+# asks for *metadata*: who keeps the topic? `send` waited for the answer, and none came. What else
+# is there to see? The lines that kafka-python logged, and the address that the broker names.
 
 # %%
-import socketserver
-from threading import Thread
-
-
-class WebServer(socketserver.BaseRequestHandler):
-    def handle(self):
-        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-web = socketserver.TCPServer(("127.0.0.1", 0), WebServer)
-Thread(target=web.serve_forever, daemon=True).start()
-misunderstood = knock(web.server_address[1])
-web.shutdown()
-
-# %% [markdown]
-# This client was let in, and not understood. A client climbs three steps: it opens a connection, it
-# speaks Kafka's language, it asks who is in the cluster. Find the step that failed, and you know
-# where to look: at the machine, at the port, or at the cluster itself.
+print(*lines, sep="\n")
+print("You gave the address", lost.address)
+print("The broker names", start.named_by(lost.address)[0])
 
 # %% tags=["proof"]
-assert "the connection failed" in refused
-assert "does not answer as a Kafka broker" in misunderstood
+assert "Failed to update metadata" in str(failure), failure
+assert any("ECONNREFUSED" in line for line in lines), lines
+assert start.named_by(lost.address) == {0: "127.0.0.1:9"}, start.named_by(lost.address)
 
 # %% [markdown]
-# ## Try it
+# *ECONNREFUSED*: nobody listens at a port. Not at the one that you gave, for there a broker
+# answered. It named another address, the client went there, and no line says which that was.
 #
-# - Send a record without a key, many times. Which partitions does it go to?
-# - Read offset 10,000 of a partition that has five records. What does `poll` return?
-# - Start the cluster a second time, then read the first record again. Is it there?
+# At work this is often a broker in a container. It names the container, or its own `localhost`:
+# right from inside, wrong from where you are. To change the address in your program helps nothing.
+# Compare the two addresses (`kcat -L -b ADDRESS` shows what a broker names), and mend the setting.
+
+# %% [markdown]
+# ## Your turn
+#
+# Read the first record once more, by its address. `consumer` still has its partition, and `receipt`
+# has the offset.
+
+# %% tags=["exercise"]
+from kafkalab.notebook import exercise
+
+# BEGIN SOLUTION
+# STUB: again = ...
+consumer.seek(place, receipt.offset)
+again = next(consumer)
+# END SOLUTION
+exercise.check("again", again, lambda one: "" if one == record else "it is another record.")
+
+# %% [markdown]
+# `send` also takes `partition=`. Send a value and nothing else to a partition that does not keep
+# your first record, and take the receipt.
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: bare = ...
+other = (receipt.partition + 1) % 3
+bare = producer.send("temperatures", value=b"20.9", partition=other).get(timeout=10)
+# END SOLUTION
+taken = receipt.partition
+exercise.check("bare", bare, lambda one: "there yours lies." if one.partition == taken else "")
+
+# %% tags=["proof", "A7"]
+assert again == record, again  # key, value, headers, timestamp: all as they were
+consumer.assign([TopicPartition("temperatures", bare.partition)])
+consumer.seek(TopicPartition("temperatures", bare.partition), bare.offset)
+nameless = next(consumer)
+assert nameless.key is None, nameless
+assert nameless.headers == [], nameless
 
 # %% [markdown]
 # ## What you saw
@@ -352,16 +366,18 @@ assert "does not answer as a Kafka broker" in misunderstood
 from IPython.display import Markdown
 
 Markdown(f"""
+- Of {len(log)} values that were read, the queue kept {len(queue)}, the table {len(table)}, and the
+  log {len(log)}.
 - It works here: {len(cluster.brokers)} brokers were ready in {cluster.started_in:.1f} s.
-- A record has a key, a value, headers, a timestamp, a partition and an offset. The last two are
-  its address: partition {receipt.partition}, offset {receipt.offset}.
-- A new value left the old record as it was: {len(amsterdam)} records with one key.
-- From one address the client learned of {len(known)} brokers; broker {asked} was asked, broker
+- The address of a record is a partition and an offset; yours are {receipt.partition} and
+  {receipt.offset}. In the end {rows.count()} records had its key, and none had replaced another.
+- From one address a client learns of {len(known)} brokers. Broker {asked} was asked, and broker
   {keeper} kept the record.
-- Waiting for each receipt allowed {waiting:,.0f} records a second, going on {going_on:,.0f}.
-- A client that cannot connect fails at one of three steps, and the error names it.
+- A client works with the addresses that brokers name. Where one was wrong, bootstrap succeeded, and
+  `send` said: {failure}
 """)
 
 # %%
+lost.close()
 cluster.close()
 spark.stop()

@@ -175,7 +175,9 @@ visible["3 ended, by a restart"] = look(accounts)
 ends = look(accounts)
 never = ends["read_uncommitted"] - ends["read_committed"]
 held = visible["3 open, 5 coins"]["read_committed"]
-title = f"{never} of {ends['read_uncommitted']} never happened; the careful reader waits at {held}"
+title = (
+    f"{never} of {ends['read_uncommitted']} records never happened; careful readers wait at {held}"
+)
 ax = transactions.visible(visible)
 ax.set_title(title)
 charts.show(ax, f"{title}. After each step: {visible}.")

@@ -86,6 +86,12 @@ MENDS = Mends(
         ),
         Mend(
             "producer",
+            "It gives records up that a leader of before calls out of order.",
+            UNREPORTED,
+            sending.send_again_what_came_out_of_order,
+        ),
+        Mend(
+            "producer",
             "After records have expired, an idempotent producer waits for ever for a producer id.",
             UNREPORTED,
             sending.get_a_new_producer_id,

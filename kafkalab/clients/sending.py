@@ -1,18 +1,26 @@
 """A producer that waits where Java's waits, and goes on where Java's goes on.
 
-The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in five ways
+The sender of kafka-python 3.0.12, the thread behind a producer, differs from Java's in six ways
 that brokers which stop, freeze and die bring to light. Two make it go round thousands of times a
-second: it takes a core, and no other thread of the notebook gets on. Three end it for good.
+second: it takes a core, and no other thread of the notebook gets on. Three end it for good. One
+gives records up that nothing is wrong with.
 """
 
 from __future__ import annotations
 
 import functools
+import time
 from typing import Any
 
-from kafka.errors import KafkaConnectionError, RequestTimedOutError
+from kafka.errors import (
+    KafkaConnectionError,
+    NotLeaderForPartitionError,
+    OutOfOrderSequenceNumberError,
+    RequestTimedOutError,
+)
 from kafka.future import Future
 from kafka.net.compat import KafkaNetClient
+from kafka.producer.producer_batch import ProducerBatch
 from kafka.producer.sender import Sender
 from kafka.producer.transaction_manager import (
     InitProducerIdHandler,
@@ -79,6 +87,35 @@ def hear_of_changes() -> None:
             raise  # to the sender's log
 
     Sender.run_once = run_once
+
+
+HEARS_WITHIN = 5  # seconds in which a broker hears that it leads no more
+
+
+def send_again_what_came_out_of_order() -> None:
+    """A leader that has not heard of its successor lacks what the successor got meanwhile. It calls
+    the next sequence number out of order, and has written nothing. Whoever sends to it is no
+    further: metadata may come from a broker that has not heard either. Java's idempotent producer
+    never gives such a batch up (TransactionManager.canRetry). Here it is sent again as it is, for
+    as long as the leader may be one of before; what is refused then is missing in the log.
+    """
+    may_send_again = Sender._can_retry
+
+    @functools.wraps(may_send_again)
+    def _can_retry(self: Sender, batch: ProducerBatch, error_type: type[Exception]) -> bool:
+        numbers = self._transaction_manager
+        if (
+            error_type is OutOfOrderSequenceNumberError
+            and numbers
+            and not numbers.is_transactional()
+        ):
+            first = vars(batch).setdefault("refused_since", time.monotonic())
+            if time.monotonic() < first + HEARS_WITHIN:
+                self._metadata.request_update()
+                error_type = NotLeaderForPartitionError
+        return may_send_again(self, batch, error_type)
+
+    Sender._can_retry = _can_retry
 
 
 def get_a_new_producer_id() -> None:

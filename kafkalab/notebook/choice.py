@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kafkalab.notebook.asking import Form
 
 KIND = "choices"
+UNASKED = "You did not choose."
 
 
 class Choice:
@@ -63,7 +64,7 @@ class Choice:
         if self.chosen is not None:
             return [f"You chose {self.chosen}. It is **{right}**.", why[self.chosen]]
         wrong = [f"Not {answer}: {why[answer]}" for answer in self.answers if answer != right]
-        return [f"You did not choose. It is **{right}**.", *wrong]
+        return [UNASKED, f"It is **{right}**.", *wrong]
 
     def _kept(self) -> str:
         if self.chosen is None:
@@ -75,7 +76,9 @@ class Choice:
 
     def _repr_mimebundle_(self, **formats: Any) -> dict[str, Any]:
         view = self.form().box._repr_mimebundle_() if page.can_show_widgets() else {}
-        return {**view, "text/plain": repr(self)}
+        # Where nobody can answer, as on a page of a site, the question remains.
+        asked = "\n".join([self.question, "", *(f"- {answer}" for answer in self.answers)])
+        return {**view, "text/markdown": asked, "text/plain": repr(self)}
 
     def form(self) -> Form:
         """What JupyterLab shows, the same each time."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 KIND = "predictions"
 CLOSE = 0.2
 """Of the measured number: what is no further away was a good guess."""
+UNASKED = "You did not predict it."
 TOO_FAR = 3.0
 """From here on, how many times as many says more than a difference."""
 
@@ -56,7 +57,7 @@ class Prediction:
         """The prediction beside the measurement, in a sentence that says how close it is."""
         found = f"Measured: **{_short(measured)} {self.what}**."
         if self.number is None:
-            return Text(f"You did not predict it. {found}")
+            return Text(f"{UNASKED} {found}")
         verdict, distance = _distance(self.number, measured)
         kept.keep(KIND, self.what, measured=float(measured), verdict=verdict)
         return Text(f"You said {_short(self.number)}. {found} {distance}")
@@ -71,7 +72,8 @@ class Prediction:
 
     def _repr_mimebundle_(self, **formats: Any) -> dict[str, Any]:
         view = self.form().box._repr_mimebundle_() if page.can_show_widgets() else {}
-        return {**view, "text/plain": repr(self)}
+        # Where nobody can answer, as on a page of a site, the question remains.
+        return {**view, "text/markdown": self.question, "text/plain": repr(self)}
 
     def form(self) -> Form:
         """What JupyterLab shows, the same each time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -45,11 +46,11 @@ def write(course: Path, work: Path) -> None:
 
 
 def as_markdown(course: Path, work: Path) -> str:
-    """Lessons, labs, the next step, words, and pages that still run."""
+    """The next step, lessons by part, labs, words, and pages that still run."""
     found = steps(course, work)
     parts = ["\n".join(_next(following(found)))]
-    for heading, is_lab in (("Lessons", False), ("Labs", True)):
-        rows = [_row(step) for step in found if step.is_lab == is_lab]
+    for heading, stages in itertools.groupby(found, key=lambda step: step.part):
+        rows = [_row(step) for step in stages]
         head = "| | page | minutes | how far | predictions | exercises |"
         parts.append("\n".join([f"## {heading}", "", head, "|---|---|---|---|---|---|", *rows]))
     if words := list(_words(course, found)):

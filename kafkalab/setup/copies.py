@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafkalab.errors import CourseError
-from kafkalab.files import write_whole
-from kafkalab.setup import older_copies
+from kafkalab.files import new_folder, write_whole
+from kafkalab.setup import older_copies, older_lessons
 from kafkalab.setup.older_copies import Carried
 
 NOTES = ".course.json"
@@ -33,6 +33,8 @@ class Refreshed:
     outdated: list[Path] = field(default_factory=list)
     """The learner's own versions beside which a newer one of the course lies."""
     carried: Carried = field(default_factory=Carried)
+    aside: list[tuple[Path, Path, list[str]]] = field(default_factory=list)
+    """Lessons that the course no longer has: where each was and is, and those that follow it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ def refresh(source: Path, target: Path) -> Refreshed:
     # First, so that no fresh copy takes the place that a learner's own is to move to.
     paths = list(offered(source))
     done = Refreshed(carried=older_copies.carry(target, paths, notes, digest))
+    for old, new in older_lessons.put_aside(target, target / OLDER, paths, notes):
+        done.aside.append((old, new, older_lessons.followers(old, paths)))
     for relative in paths:
         _refresh(source / relative, target / relative, relative, notes, done)
     _keep_notes(target, notes)
@@ -71,7 +75,7 @@ def reset(source: Path, target: Path, name: str) -> Reset:
     is_lab = page.parts[0] == "labs"
     mine = [path for path in paths if is_lab and page.parent in path.parents] or [page]
     differing = [path for path in mine if _differs(source / path, target / path)]
-    aside = _new_folder(target / OLDER, page.stem) if differing else None
+    aside = new_folder(target / OLDER, page.stem) if differing else None
     for path in mine:
         content = (source / path).read_bytes()
         if aside is not None and path in differing:
@@ -183,20 +187,6 @@ def _page(paths: list[Path], name: str) -> Path:
 
 def _differs(original: Path, copy: Path) -> bool:
     return copy.exists() and copy.read_bytes() != original.read_bytes()
-
-
-def _new_folder(parent: Path, name: str) -> Path:
-    """A folder that was not there before: NAME-1, NAME-2."""
-    parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        folder = parent / f"{name}-{number}"
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
-            return folder
 
 
 def _notes(path: Path) -> dict[str, str]:

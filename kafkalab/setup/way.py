@@ -16,6 +16,16 @@ from kafkalab.setup import copies
 MINUTES = re.compile(r"\b(?P<number>\d+) minutes\b")
 NEEDS = re.compile(r"\bNeeds\b(.*)", re.DOTALL)
 NUMBERS = re.compile(r"\b(\d\d)\b(?: to (\d\d)\b)?")
+# The number of its first lesson -> a part of the course.
+PARTS = {
+    "00": "One broker",
+    "06": "Copies",
+    "11": "Sharing the work",
+    "16": "What is kept, and by whom",
+    "18": "Who may do what",
+    "21": "Beyond one cluster",
+}
+LABS = "Labs"
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,16 @@ class Stage:
     @property
     def number(self) -> str:
         return copies.short_name(self.page)
+
+    @property
+    def part(self) -> str:
+        """Of the course. All labs are one."""
+        return LABS if self.is_lab else part(self.number)
+
+
+def part(number: str) -> str:
+    """The part of the course that a lesson belongs to, by its number."""
+    return PARTS[max(first for first in PARTS if first <= number)]
 
 
 def steps(course: Path, work: Path) -> list[Stage]:

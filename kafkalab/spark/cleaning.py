@@ -28,8 +28,8 @@ ENDS_WITHIN = 20
 FULLEST = 0.5  # of the heap, after a collection
 THREAD = re.compile(r"Thread\[#(\d+),([^,]*)")
 # A Spark query that runs for ever, a task, and a call that Python made and did not wait for.
-TASK = "Executor task launch worker"
-WORKING = ("stream execution thread", TASK, "Thread-")
+QUERY = "stream execution thread"
+WORKING = (QUERY, "Executor task launch worker", "Thread-")
 
 
 @contextlib.contextmanager
@@ -106,15 +106,20 @@ class Cleaner:
         working = self._working(gateway)
         context = _scala(gateway, "SparkContext").getActive()
         if context.isDefined():
-            # The end of a context does not end its tasks.
-            context.get().cancelAllJobs()
+            # The end of a context does not end its tasks, and nobody can cancel them then.
             with contextlib.suppress(WaitTimeout):
                 wait_until(
-                    lambda: TASK not in " ".join(self._working(gateway)), timeout=5, what="tasks"
+                    lambda: self._is_idle(gateway, context.get()), timeout=10, what="the tasks"
                 )
             context.get().stop()
             return False
         return not working
+
+    def _is_idle(self, gateway: JavaGateway, context: Any) -> bool:
+        """Cancels what runs; a call that has no job yet makes one after that, so at each look.
+        The end of the context ends the queries."""
+        context.cancelAllJobs()
+        return all(name.startswith(QUERY) for name in self._working(gateway))
 
     def _working(self, gateway: JavaGateway) -> list[str]:
         """The threads that work for a notebook."""

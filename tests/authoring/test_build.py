@@ -6,9 +6,11 @@ import pytest
 
 from authoring import build
 from authoring.build import Course
-from authoring.contents import TABLE_BEGIN, TABLE_END
+from authoring.marked import marks
 from authoring.percent import BadScript
 from kafkalab.errors import CourseError
+
+TABLE = "\n".join(marks("lessons"))
 
 REPOSITORY = build.REPOSITORY
 
@@ -23,7 +25,7 @@ def course(tmp_path: Path) -> Course:
     files = {
         "lessons/outline.md": "| A7 | parts | title | planned |\n",
         "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n| record | message | |\n",
-        "README.md": f"# Course\n\n{TABLE_BEGIN}\n{TABLE_END}\n",
+        "README.md": f"# Course\n\n{TABLE}\n",
     }
     for path, text in files.items():
         (tmp_path / path).write_text(text, "utf-8")

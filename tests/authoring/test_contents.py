@@ -2,6 +2,7 @@ import pytest
 
 from authoring import contents, percent
 from authoring.contents import Page
+from authoring.marked import marks
 
 
 def page(path: str, title: str, facts: str = "Needs nothing. 5 minutes.") -> Page:
@@ -63,7 +64,7 @@ def test_navigation_leads_back_on_and_across() -> None:
 
 
 def test_the_table_stands_between_its_marks_and_nothing_else_changes() -> None:
-    readme = f"before\n{contents.TABLE_BEGIN}\nold\n{contents.TABLE_END}\nafter\n"
+    readme = "before\n{}\nold\n{}\nafter\n".format(*marks("lessons"))
     new = contents.put_table(readme, PAGES)
     assert new.startswith("before\n")
     assert new.endswith("\nafter\n")

@@ -44,6 +44,15 @@ def test_a_lesson_that_differs_is_found(old: str, new: str, what: str) -> None:
     assert all(problem.startswith(f"{LESSON_PATH}:") for problem in found)
 
 
+def test_a_lesson_may_say_what_it_is_about_before_its_cluster_starts() -> None:
+    first = '# %% tags=["parameters"]'
+    rest = LESSON.partition(first)[2].partition("\n\n")
+    about = f"{LESSON.partition(first)[0]}{first}{rest[0]}\n\n# %%\nlog = [1, 2]\n\n{rest[2]}"
+    assert problems(about, LESSON_PATH) == []
+    asks = about.replace("log = [1, 2]", "log = cluster.topics()")
+    assert any("no set-up cell" in problem for problem in problems(asks, LESSON_PATH))
+
+
 def test_a_proof_at_the_end_does_not_hide_the_tear_down() -> None:
     after = f'{LESSON}\n# %% tags=["proof"]\nassert records, records\n'
     assert problems(after, LESSON_PATH) == []

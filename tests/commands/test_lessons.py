@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from authoring.build import Course
-from authoring.contents import TABLE_BEGIN, TABLE_END
+from authoring.marked import marks
 from commands import build, run
 
 APP = typer.Typer()
@@ -38,7 +38,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
         "lessons/01_good.py": LESSON.format(number="01", mark=' tags=["parameters"]'),
         "lessons/outline.md": "# Outline\n",
         "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n| record | message | |\n",
-        "README.md": f"{TABLE_BEGIN}\n{TABLE_END}\n",
+        "README.md": "{}\n{}\n".format(*marks("lessons")),
     }
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

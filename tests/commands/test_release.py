@@ -21,7 +21,7 @@ import nbformat
 import pytest
 
 from authoring.build import Course
-from authoring.contents import TABLE_BEGIN, TABLE_END
+from authoring.marked import marks
 from commands import app, release
 from commands.edition import release as writing
 from commands.edition.contents import edition_of
@@ -29,6 +29,8 @@ from grading.define.place import places
 from grading.judge.sealed import seal
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
+
+TABLE = "\n".join(marks("lessons"))
 
 TEMPLATE = repository() / "authoring" / "template"
 HIDDEN = (TEMPLATE / "grading" / "labs" / "00_title" / "hidden.py").read_text("utf-8")
@@ -47,7 +49,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, text in {
         "lessons/outline.md": "| A7 | parts | title | planned |\n",
         "lessons/glossary.md": "| say | not | right in |\n|---|---|---|\n| record | message | |\n",
-        "README.md": f"# Course\n\n{TABLE_BEGIN}\n{TABLE_END}\n",
+        "README.md": f"# Course\n\n{TABLE}\n",
         "CHANGELOG.md": SOLUTION,
         "labs/00_title/data/rides.csv": "ride,1\n",
         "labs/00_title/data/mine.ipynb": SOLUTION,

@@ -80,3 +80,14 @@ def test_each_move_from_the_older_layout_is_told(course):
     (work / "labs" / "02_iris").write_text("a file in the place of the folder")
     (line,) = told.sentences(refresh(course, work), work)
     assert line.startswith("work/labs/data/mine.csv could not be moved")
+
+
+def test_a_lesson_that_is_gone_is_named_with_those_that_follow_it(course):
+    (course / LESSON).rename((course / LESSON).with_name("05_batches.ipynb"))
+    (course / "work/notebooks/03_producers.ipynb").write_text(notebook("mine"))
+    (course / "work/.course.json").write_text('{"notebooks/03_producers.ipynb": "0"}')
+
+    assert list(told.sentences(refresh(course, course / "work"), course / "work")) == [
+        "The course has no 03_producers any more; what it taught is in 05_batches. "
+        "Your copy is work/older/03_producers-1/03_producers.ipynb."
+    ]

@@ -17,7 +17,7 @@ def test_lesson_00_runs_in_the_browser_and_shows_its_chart(reader):
     ]
     assert pictures, "no chart with a text alternative was saved"
     page = reader.page
-    chart = page.locator(".jp-OutputArea-output img[alt*='Records per second']")
+    chart = page.locator(".jp-OutputArea-output img[alt*='as six boxes']")
     # Scroll through the notebook as a reader does until the chart comes into view; once more up
     # and down where the page was slower than the wheel.
     notebook_panel = page.locator(".jp-WindowedPanel-outer")

@@ -65,7 +65,7 @@ def _mark(ax: Axes, text: str, left: float, bottom: float, depth: int, colour: s
     ax.annotate(
         text,
         (left + 0.45, bottom - 0.01),
-        (left + 0.45, bottom - 0.2 - 0.3 * depth),
+        (left + 0.45, bottom - 0.3 - 0.3 * depth),
         ha="center",
         va="center",
         fontsize=9,

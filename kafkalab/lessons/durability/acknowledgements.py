@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from kafkalab.draw.diagrams.canvas import ADDED, GIVEN, QUIET, canvas
 
 if TYPE_CHECKING:
+    from kafkalab.cluster.cluster import Cluster
     from kafkalab.gateway import Frame
 
 PRODUCER = None
@@ -37,7 +38,7 @@ def steps(send: Frame, fetches: Iterable[Frame]) -> list[Step]:
     leader = send.broker
     found = [Step(0.0, PRODUCER, leader, "record")]
     if send.answered is not None:
-        found.append(Step(_ms(send, send.answered), leader, PRODUCER, "acknowledged"))
+        found.append(Step(_ms(send, send.answered), leader, PRODUCER, "answer"))
     own: dict[int, list[Frame]] = {}
     for fetch in sorted(fetches, key=lambda fetch: fetch.requested):
         if fetch.broker == leader and fetch.source is not None:
@@ -54,7 +55,23 @@ def steps(send: Frame, fetches: Iterable[Frame]) -> list[Step]:
     return sorted(found, key=lambda step: step.ms)
 
 
-def acknowledgements(sends: Mapping[str, Frame], fetches: Iterable[Frame]) -> Axes:
+def acknowledgements(cluster: Cluster, clients: Sequence[str]) -> Axes:
+    """The last send of each of these producers, by their client ids, as the gateway saw it.
+
+    The title tells when each was answered. Where only what clients say passes the gateway, as with
+    Docker, the followers are not drawn.
+    """
+    frames = cluster.gateway.frames
+    sends = {client: frames("Produce", client_id=client)[-1] for client in clients}
+    ax = sequences(sends, frames("Fetch", between="nodes"))
+    after = [
+        f"{name} after {send.ms:.1f} ms" for name, send in sends.items() if send.ms is not None
+    ]
+    ax.set_title(f"Answered: {', '.join(after)}")
+    return ax
+
+
+def sequences(sends: Mapping[str, Frame], fetches: Iterable[Frame]) -> Axes:
     """One sequence for each produce request; `fetches` are those of the followers, all of them.
 
     Time runs downwards, in the order of what happened and not to scale; the times stand beside it.

@@ -2,7 +2,7 @@
 
     from kafkalab import panel
 
-    panel.show(cluster)
+    panel.show(cluster, "rides")  # the partitions of this topic stand first
 
 Looking and breaking happen in threads of the panel's own: the cell ends at once, and the buttons
 work while another cell runs. Without a browser (papermill, nbclient, a plain Python) nothing is
@@ -22,34 +22,39 @@ from kafkalab.cluster.cluster import Cluster
 from kafkalab.cluster.glance import Glance
 from kafkalab.errors import CourseError
 from kafkalab.notebook import page
-from kafkalab.notebook.panel import changes
+from kafkalab.notebook.panel import changes, offers
 from kafkalab.notebook.panel.widgets import NodeRow, Widgets
 
 __all__ = ["Panel", "show"]
 
 # Seconds from the end of one look to the next.
 EVERY = 0.5
-FAULTS = ("stop", "kill", "pause", "resume", "restart")
-NETWORK_FAULTS = ("cut", "heal")
 # The engine's words for a process that is not there.
 STATES = {"exited": "stopped", "absent": "stopped"}
 
 _OPEN: dict[Cluster, Panel] = {}
 
 
-def show(cluster: Cluster) -> Panel:
-    """The panel of a cluster, as the last line of a cell. A former one of this cluster stops."""
+def show(cluster: Cluster, *topics: str) -> Panel:
+    """The panel of a cluster, as the last line of a cell. A former one of this cluster stops.
+
+    `topics` are those that the page is about: they stand first, in this order.
+    """
     _ = cluster.engine  # a closed cluster says so
     if cluster in _OPEN:
         _OPEN[cluster].stop("This panel has stopped: another one of this cluster was opened.")
-    return Panel(cluster)
+    return Panel(cluster, topics)
 
 
 class Panel:
-    """Made by `show`. `buttons` holds each button by its fault and node: `buttons["kill", 0]`."""
+    """Made by `show`. `buttons` holds each button by its fault and node: `buttons["kill", 0]`.
 
-    def __init__(self, cluster: Cluster) -> None:
+    A fault and its undoing share a button, which offers the one that makes sense now.
+    """
+
+    def __init__(self, cluster: Cluster, topics: tuple[str, ...] = ()) -> None:
         self._cluster = cluster
+        self._topics = topics
         self._profile = cluster.profile
         self._widgets: Widgets | None = None
         self._over = threading.Event()
@@ -62,8 +67,13 @@ class Panel:
             self._begin()
 
     def _begin(self) -> None:
-        faults = FAULTS + (NETWORK_FAULTS if self._cluster.has_gateway else ())
-        widgets = Widgets(self._profile, _nodes(self._cluster), faults, self._press)
+        widgets = Widgets(
+            self._profile,
+            _nodes(self._cluster),
+            offers.places(self._cluster.has_gateway),
+            self._press,
+            self._topics,
+        )
         self._widgets = widgets
         _OPEN[self._cluster] = self
         for number, work in enumerate((self._watch, self._obey)):
@@ -132,10 +142,11 @@ class Panel:
 
     def _look(self, widgets: Widgets) -> None:
         cut_off = self._cluster.cut_off
-        states = {}
+        states, offered = {}, {}
         for node in widgets.nodes:
             state = self._cluster.state(node.id)
             state = STATES.get(state, state)
+            offered[node.id] = offers.now(state, node.id in cut_off)
             states[node.name] = "cut" if state == "running" and node.id in cut_off else state
         seen = self._cluster.glance()
         happened = changes.of_processes(self._states, states)
@@ -144,6 +155,7 @@ class Panel:
         if seen.members is not None:
             # With nobody to ask, what was known last is what the next answer is compared with.
             self._seen = seen
+        widgets.offer(offered)
         widgets.show(states, seen)
         widgets.tell(*happened)
 

@@ -23,6 +23,18 @@ def of_cluster(before: Glance, after: Glance) -> list[str]:
     return [*_members(before, after), *_leaders(before, after), *_replicas(before, after)]
 
 
+def marks(before: Glance, after: Glance) -> dict[tuple[str, int], str]:
+    """What of a partition is another than before, by topic and partition; ends always grow."""
+    found = {}
+    for place, now in after.partitions.items():
+        then = before.partitions.get(place)
+        if then is not None:
+            pairs = {"leader": (then.leader, now.leader), "in sync": (then.isr, now.isr)}
+            if words := ", ".join(word for word, (old, new) in pairs.items() if old != new):
+                found[place] = words
+    return found
+
+
 def _members(before: Glance, after: Glance) -> list[str]:
     if before.members is None or after.members is None:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from kafkalab import tables
 from kafkalab.cluster.glance import Glance
 from kafkalab.draw.charts import COLOURS
 from kafkalab.notebook.asking import heard_while_a_cell_runs
+from kafkalab.notebook.panel import changes
+from kafkalab.notebook.panel.offers import Place
 
 # Lines of the log; the newest stands first.
 REMEMBERED = 16
@@ -38,6 +41,7 @@ MEANINGS = {
 # Labels of one width put the buttons of all nodes below each other.
 LABEL = "33em"
 TABLE_HEIGHT = "24em"
+MARKED_FOR = 10  # seconds for which a change stands beside its partition
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,15 @@ class Widgets:
         self,
         title: str,
         nodes: list[NodeRow],
-        faults: tuple[str, ...],
+        places: tuple[Place, ...],
         press: Callable[[str, NodeRow], None],
+        topics: tuple[str, ...] = (),
     ) -> None:
+        """`places`: the buttons of each node, as the faults that one button may offer."""
         self.nodes = nodes
+        self._topics = topics
+        self._seen = Glance()
+        self._marks: dict[tuple[str, int], tuple[str, float]] = {}
         self.buttons: dict[tuple[str, int], ipywidgets.Button] = {}
         self._labels = {node.name: _html() for node in nodes}
         self._status, self._partitions, self._groups, self._log = (_html() for _ in range(4))
@@ -70,23 +79,15 @@ class Widgets:
         self._press = press
         self._title = f"The {title} cluster, live"
         self._note("Looking at it for the first time.")
+        rows = []
         for node in nodes:
-            for fault in faults:
-                button = ipywidgets.Button(
-                    description=f"{fault} {node.id}",
-                    tooltip=f"{fault} {node.name}: {MEANINGS[fault]}",
-                    layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
+            buttons = [self._button(place, node) for place in places]
+            rows.append(
+                ipywidgets.HBox(
+                    [self._labels[node.name], *buttons],
+                    layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center"),
                 )
-                button.on_click(lambda _, fault=fault, node=node: self._pressed(fault, node))
-                heard_while_a_cell_runs(button)
-                self.buttons[fault, node.id] = button
-        rows = [
-            ipywidgets.HBox(
-                [self._labels[node.name], *(self.buttons[fault, node.id] for fault in faults)],
-                layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center"),
             )
-            for node in nodes
-        ]
         # The box scrolls and not the table, so that a table that changes stays where it was.
         scrolled = ipywidgets.Box(
             [self._partitions],
@@ -95,11 +96,39 @@ class Widgets:
         )
         self.box = ipywidgets.VBox([self._status, *rows, scrolled, self._groups, self._log])
 
+    def _button(self, place: Place, node: NodeRow) -> ipywidgets.Button:
+        """One button for a fault and its undoing: it stays where it is, and keeps the keyboard."""
+        button = ipywidgets.Button(
+            layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
+        )
+        button.on_click(lambda _: self._pressed(button.description.split()[0], node))
+        for fault in place:
+            self.buttons[fault, node.id] = button
+        self._offer(place[0], node, makes_sense=True)
+        return button
+
+    def _offer(self, fault: str, node: NodeRow, makes_sense: bool) -> None:
+        button = self.buttons[fault, node.id]
+        button.description = f"{fault} {node.id}"
+        button.tooltip = f"{fault} {node.name}: {MEANINGS[fault]}"
+        button.disabled = not makes_sense
+        heard_while_a_cell_runs(button)  # each change makes the kernel forget it
+
     @property
     def text(self) -> str:
         """What it shows, without its form."""
         parts = [self._status, *self._labels.values(), self._partitions, self._groups, self._log]
         return "\n".join(_plain(part.value) for part in parts if part.value)
+
+    def offer(self, offered: Mapping[int, Mapping[str, bool]]) -> None:
+        """By node: the faults that stand on its buttons, and which of them make sense now."""
+        with self._lock:
+            if self._ended:
+                return
+            for node in self.nodes:
+                for fault, makes_sense in offered[node.id].items():
+                    if (fault, node.id) in self.buttons:
+                        self._offer(fault, node, makes_sense)
 
     def show(self, states: Mapping[str, str], seen: Glance) -> None:
         """`states` by the names of the nodes."""
@@ -111,8 +140,19 @@ class Widgets:
                 self._labels[node.name].value = _label(node, states[node.name], seen)
             # What no broker can tell stays as it was; the note says that nobody answers.
             if seen.members is not None:
-                self._partitions.value = _partitions(seen)
+                self._partitions.value = self._table(seen)
                 self._groups.value = _groups(seen)
+
+    def _table(self, seen: Glance) -> str:
+        """The topics of the page first; what changed a moment ago says so."""
+        now = time.monotonic()
+        for place, words in changes.marks(self._seen, seen).items():
+            self._marks[place] = words, now + MARKED_FOR
+        self._seen = seen
+        marks = {place: words for place, (words, until) in self._marks.items() if until > now}
+        first = {topic: number for number, topic in enumerate(self._topics)}
+        places = sorted(seen.partitions, key=lambda place: first.get(place[0], len(first)))
+        return _partitions(seen, places, marks)
 
     def tell(self, *sentences: str) -> None:
         """Write into the log what happened now."""
@@ -168,15 +208,18 @@ def _label(node: NodeRow, state: str, seen: Glance) -> str:
     )
 
 
-def _partitions(seen: Glance) -> str:
-    rows = [
-        (topic, partition, p.leader, p.epoch, p.replicas, _in_sync(p.replicas, p.isr), p.end)
-        for (topic, partition), p in seen.partitions.items()
-    ]
+def _partitions(
+    seen: Glance, places: list[tuple[str, int]], marks: Mapping[tuple[str, int], str]
+) -> str:
+    rows = []
+    for place in places:
+        p = seen.partitions[place]
+        in_sync = _in_sync(p.replicas, p.isr)
+        rows.append((*place, p.leader, p.epoch, p.replicas, in_sync, p.end, marks.get(place, "")))
     if not rows:
         return "There is no topic yet."
     columns = ("topic", "partition", "leader", "epoch", "replicas", "in sync", "end offset")
-    return tables.html("Partitions", columns, rows)
+    return tables.html("Partitions", (*columns, "just changed"), rows)
 
 
 def _in_sync(replicas: list[int], isr: list[int]) -> str:

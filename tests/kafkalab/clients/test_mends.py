@@ -156,6 +156,34 @@ def test_an_old_answer_does_not_bring_back_an_old_leader(
 
 
 @pytest.mark.cluster
+def test_a_leader_of_before_costs_no_record(
+    three: Cluster, place: Callable[[dict[int, list[int]]], str]
+) -> None:
+    """It leads no more, has not heard of it, and lacks what its successor got meanwhile."""
+    topic = place({0: [1, 2]})
+    partition = TopicPartition(topic, 0)
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        producer.send(topic, b"to the first").get(timeout=10)
+        first = producer._metadata._partitions[topic][0]
+        three.cut(1, clients=False)
+
+        def heard() -> bool:
+            producer._metadata.request_update()
+            return producer._metadata.leader_for_partition(partition) == 2
+
+        wait_until(heard, timeout=20, what="news of the second leader")
+        producer.send(topic, b"to the second").get(timeout=20)
+
+        # As where metadata comes from a broker that has not heard of the second leader either.
+        producer._metadata._partitions[topic][0] = first
+        producer._metadata._broker_partitions[1].add(partition)
+        three.gateway.clear()
+        last = producer.send(topic, b"to the first, and to the second").get(timeout=20)
+    assert three.gateway.frames("Produce", broker=1)
+    assert last.offset == 2
+
+
+@pytest.mark.cluster
 def test_a_producer_without_a_leader_waits_quietly(
     three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,7 +319,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 10
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 11
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)

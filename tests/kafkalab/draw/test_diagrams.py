@@ -35,6 +35,18 @@ def test_each_partition_stands_with_its_leader():
     assert shown == ["broker 0", "rides-1", "the one address you gave", "broker 1", "rides-0"]
 
 
+def test_a_log_stands_between_writers_and_readers_at_their_places():
+    ax = diagrams.hub(["roof", "cellar"], ["21.5", "9.5", "22.0"], {"report": 1, "alarm": 3})
+    shown = words(ax)
+    assert shown[:8] == ["21.5", "0", "9.5", "1", "22.0", "2", "end", "3"]
+    assert [word for word in shown[8:] if word] == [
+        "roof",
+        "cellar",
+        "report reads 1 next",
+        "alarm reads 3 next",
+    ]
+
+
 def a_topic_with_readers(*ends: int, **groups: dict[int, int]) -> Namespace:
     partitions = [
         Namespace(partition=number, start_offset=0, end_offset=end)

@@ -53,12 +53,10 @@ def test_a_follower_that_says_nothing_is_left_out():
 
 
 def test_the_sequences_name_everybody_and_all_is_inside_the_picture():
-    ax = durability.acknowledgements(
-        {"acks=0": send(1.0, None), "acks=all": send(1.0, 1.007)}, FETCHES
-    )
+    ax = durability.sequences({"acks=0": send(1.0, None), "acks=all": send(1.0, 1.007)}, FETCHES)
     words = [text.get_text() for text in ax.texts]
     assert words.count("leader 0") == words.count("follower 2") == 2
-    assert words.count("nothing comes back") == words.count("acknowledged") == 1
+    assert words.count("nothing comes back") == words.count("answer") == 1
     ax.figure.draw_without_rendering()
     inside = ax.figure.bbox
     for text in ax.texts:
@@ -76,40 +74,6 @@ def test_each_setting_has_a_bar_in_the_given_order():
     assert widths == {"kept": [1, 1, 0], "lost": [2, 0, 0], "refused": [0, 1, 0]}
 
 
-def test_the_logs_of_all_replicas_can_be_compared():
-    rows = [
-        (place, moment, replica, 100 if replica == 1 and not place else 2, setting)
-        for place, moment in enumerate(["killed", "back"])
-        for replica in range(3)
-        for setting in ("acks=1", "acks=all")
-    ]
-    columns = ["place", "moment", "replica", "log_end", "setting"]
-    ax = durability.log_ends(pd.DataFrame(rows, columns=columns))
-    left, right = ax.figure.axes
-    assert [line.get_label() for line in left.lines] == ["replica 0", "replica 1", "replica 2"]
-    assert list(left.lines[1].get_ydata()) == [100, 2]
-    assert [tick.get_text() for tick in right.get_xticklabels()] == ["killed", "back"]
-    assert left.get_ylim() == right.get_ylim()
-
-
-def test_every_answer_has_its_field():
-    rows = [
-        (size, minimum, acks, "refused" if minimum > size and acks == "all" else "read")
-        for size in (3, 2)
-        for minimum in (1, 3)
-        for acks in ("0", "1", "all")
-    ]
-    columns = ["in_sync", "minimum", "acks", "answer"]
-    ax = durability.answers(pd.DataFrame(rows, columns=columns))
-    three, two = ax.figure.axes
-    assert [text.get_text() for text in three.texts] == ["read"] * 6
-    (refused,) = (text for text in two.texts if text.get_text() == "refused")
-    assert refused.get_position() == (2, 1)
-
-
-@pytest.mark.parametrize("draw", [durability.fates, durability.log_ends, durability.answers])
-def test_no_rows_are_drawn_as_nothing(draw):
-    names = ["place", "moment", "replica", "log_end", "setting", "fate"]
-    names += ["in_sync", "minimum", "acks", "answer"]
-    ax = draw(pd.DataFrame(columns=names, dtype=object))
+def test_no_rows_are_drawn_as_nothing():
+    ax = durability.fates(pd.DataFrame(columns=["setting", "fate"], dtype=object))
     assert "nothing to draw" in [text.get_text() for text in ax.texts]

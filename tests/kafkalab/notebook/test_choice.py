@@ -64,5 +64,5 @@ def test_an_answer_that_is_gone_from_the_page_is_no_choice(on_page):
 
 def test_it_is_words_where_nobody_can_press():
     choice = Choice(QUESTION, *ANSWERS)
-    assert set(choice._repr_mimebundle_()) == {"text/plain"}
+    assert set(choice._repr_mimebundle_()) == {"text/markdown", "text/plain"}
     assert "broker 0 / broker 1 / nobody" in repr(choice)

@@ -10,7 +10,8 @@ from nbclient import NotebookClient
 
 from kafkalab import Cluster, CourseError, panel, quick, wait_until
 from kafkalab.cluster.glance import Glance, PartitionGlance
-from kafkalab.notebook.panel import changes
+from kafkalab.notebook.panel import changes, offers
+from kafkalab.notebook.panel.widgets import NodeRow, Widgets
 
 HEADLESS = """
 import threading
@@ -56,6 +57,42 @@ def test_a_partition_can_be_without_a_leader():
 def test_what_is_seen_first_has_not_changed():
     assert changes.of_cluster(Glance(), seen(0, p0=(0, [0]))) == []
     assert changes.of_processes({}, {"broker 0": "running"}) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "is_cut", "stand", "make_sense"),
+    [
+        ("running", False, "stop kill pause cut", "stop kill pause cut"),
+        ("paused", False, "stop kill resume cut", "stop kill resume cut"),
+        ("running", True, "stop kill pause heal", "stop kill pause heal"),
+        ("stopped", False, "restart kill pause cut", "restart"),
+        ("stopped", True, "restart kill pause heal", "restart heal"),
+    ],
+)
+def test_a_place_offers_what_makes_sense_now(state, is_cut, stand, make_sense):
+    offered = offers.now(state, is_cut)
+    assert set(offered) == set(stand.split())
+    assert {fault for fault, does in offered.items() if does} == set(make_sense.split())
+    for place in offers.places(has_gateway=True):
+        assert sum(fault in offered for fault in place) == 1
+
+
+def test_the_topic_of_the_page_stands_first_and_a_change_is_marked():
+    node = NodeRow(0, "broker 0", "127.0.0.1:1", None)
+    widgets = Widgets("single", [node], offers.places(False), print, ("rides",))
+    before = seen(0, 1, p0=(0, [0, 1]), p1=(1, [0, 1]))
+    before.partitions["archive", 0] = PartitionGlance(0, 0, [0], [0], 1)
+    after = seen(0, 1, p0=(1, [1]), p1=(1, [1]))
+    after.partitions["archive", 0] = PartitionGlance(0, 0, [0], [0], 2)
+
+    widgets.show({"broker 0": "running"}, before)
+    assert widgets.text.index("rides 0") < widgets.text.index("archive 0")
+    assert "in sync 0" not in widgets.text
+
+    widgets.show({"broker 0": "running"}, after)
+    assert "rides 0 1 0 0, 1, 2 1 (without 0, 2) 5 leader, in sync" in widgets.text
+    assert "rides 1 1 0 0, 1, 2 1 (without 0, 2) 5 in sync" in widgets.text
+    assert "archive 0 0 0 0 0 2\nGroups" in widgets.text  # an end that grows is no news
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +147,16 @@ def test_without_jupyter_nothing_runs_and_a_sentence_says_so(running: Cluster, m
 def test_each_button_does_what_it_says_one_after_the_other(cluster: Cluster):
     view = panel.show(cluster)
     says(view, "broker 0 running", "rides 0 0", "counted in")
-    assert {fault for fault, _ in view.buttons} == {*panel.FAULTS, *panel.NETWORK_FAULTS}
-    view.buttons["pause", 0].click()
+    toggle = view.buttons["pause", 0]
+    assert toggle.description == "pause 0"
+    toggle.click()
     says(view, "broker 0 paused")
+    assert (toggle.description, view.buttons["resume", 0]) == ("resume 0", toggle)
     for fault in ("resume", "cut", "kill"):
         view.buttons[fault, 0].click()
     says(view, "broker 0 stopped", "No broker answers", "cut broker 0: done")
+    assert view.buttons["kill", 0].disabled
+    assert not view.buttons["restart", 0].disabled
     # A fault where there is nothing to break is a sentence as well.
     view.buttons["kill", 0].click()
     says(view, "is not running")

@@ -106,4 +106,4 @@ def test_on_a_page_it_has_a_field_and_a_button(on_page):
 
 
 def test_without_a_screen_it_is_words():
-    assert set(Prediction("batches")._repr_mimebundle_()) == {"text/plain"}
+    assert set(Prediction("batches")._repr_mimebundle_()) == {"text/markdown", "text/plain"}

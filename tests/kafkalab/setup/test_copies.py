@@ -132,3 +132,34 @@ def test_no_version_is_overwritten_by_one_that_says_the_same(course, work):
 
     assert refresh(course, work) == Refreshed()
     assert (work / LESSON).stat().st_mtime_ns == before
+
+
+def test_a_lesson_that_the_course_no_longer_has_is_put_aside_whole(course, work):
+    for name in ("00_start", "03_producers"):
+        (course / "notebooks" / f"{name}.ipynb").write_text(notebook(name))
+    refresh(course, work)
+    older = Path("notebooks", "03_producers.ipynb")
+    mine = notebook("mine", output="1")
+    (work / older).write_text(mine)
+    (course / older).write_text(notebook("newer"))
+    refresh(course, work)
+    (course / older).rename(course / older.with_name("04_producers.ipynb"))
+
+    done = refresh(course, work)
+
+    aside = Path("older", "03_producers-1")
+    assert done.aside == [(older, aside / older.name, ["04_producers"])]
+    assert (work / aside / older.name).read_text() == mine
+    assert (work / aside / "03_producers.new.ipynb").read_text() == notebook("newer")
+    assert [path.name for path in sorted((work / "notebooks").iterdir())] == [
+        "00_start.ipynb",
+        "04_producers.ipynb",
+    ]
+    assert refresh(course, work) == Refreshed()
+
+
+def test_the_learners_own_notebooks_stay_where_they_are(course, work):
+    (work / "notebooks" / "my_own.ipynb").write_text(notebook("mine"))
+
+    assert refresh(course, work) == Refreshed()
+    assert (work / "notebooks" / "my_own.ipynb").exists()

@@ -78,10 +78,24 @@ def test_the_contents_name_the_next_step_and_the_words_of_what_is_done(work, rea
     assert "## Words so far" not in before
     reached(**{START: END | {"predictions": {"records": {"verdict": "off"}}}})
     after = contents.as_markdown(repository(), work)
-    assert "**Next:** [01 A single broker](notebooks/01_single_broker.ipynb)" in after
-    assert "| 00 | [Start](notebooks/00_start.ipynb) | 20 | done | 0 close, 1 off |  |" in after
-    assert "A **record** is all six together" in after
+    found = steps(work)
+    assert f"**Next:** [{found[SINGLE].title}](notebooks/01_single_broker.ipynb)" in after
+    row = f"| [Start](notebooks/00_start.ipynb) | {found[START].minutes} | done | 0 close, 1 off |"
+    assert row in after
+    assert "**record**" in after
     assert "## Still running" not in after
+
+
+def test_the_contents_have_the_parts_of_the_course_in_their_order(work):
+    text = contents.as_markdown(repository(), work)
+    headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert headings[:2] == ["One broker", "Copies"]
+    assert headings[-1] == way.LABS
+    assert (way.part("05"), way.part("10"), way.part("28")) == (
+        "One broker",
+        "Copies",
+        "Beyond one cluster",
+    )
 
 
 def test_the_page_shows_it_before_its_cell_is_run(work, reached):

@@ -1,0 +1,134 @@
+"""What is remembered of a reader, noted step by step and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from kafkalab.draw.drawing import PLATE
+from kafkalab.wait import wait_until
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+
+    from kafkalab.cluster.cluster import Cluster
+
+# The names of the offsets of a step, and how each is drawn.
+LINES = (
+    ("end", "log end", "#555555", ":"),
+    ("position", "position", "#0072B2", "--"),
+    ("committed", "committed offset", "#D55E00", "-"),
+)
+BETWEEN = "#F6D9C6"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The three offsets of one partition after something was done.
+
+    `committed` is None for a group that has committed nothing.
+    """
+
+    what: str
+    position: int
+    committed: int | None
+    end: int
+
+
+def step(what: str, consumer: KafkaConsumer) -> Standing:
+    """Where a consumer of one partition, its group and the log stand now."""
+    (place,) = consumer.assignment()
+    return Standing(
+        what,
+        position=consumer.position(place),
+        committed=consumer.committed(place),
+        end=consumer.end_offsets([place])[place],
+    )
+
+
+def new_group(cluster: Cluster, name: str) -> str:
+    """The name, or `name-2`, `name-3`, … where the brokers know such a group already."""
+    known = cluster.groups()
+    number = 2
+    found = name
+    while found in known:
+        found = f"{name}-{number}"
+        number += 1
+    return found
+
+
+def wait_for_partitions(*members: KafkaConsumer, timeout: float = 20) -> None:
+    """Poll the members of one group until each has partitions that no other has.
+
+    For a topic that is still empty: records that came meanwhile would be lost.
+    """
+
+    def shared() -> bool:
+        for member in members:
+            member.poll(timeout_ms=100)
+        found = [place for member in members for place in member.assignment()]
+        return len(set(found)) == len(found) and all(member.assignment() for member in members)
+
+    wait_until(shared, timeout=timeout, what="partitions for each member")
+
+
+def differs(records: Sequence[Any], offsets: Sequence[int]) -> str:
+    """What is not right yet of records that should be those with these offsets."""
+    found = [record.offset for record in records]
+    if found == list(offsets):
+        return ""
+    if not found:
+        return "no record came."
+    if found[0] < offsets[0]:
+        return f"it begins at {found[0]}, which is too early."
+    return f"it has {len(found)} records from offset {found[0]} on, and some are missing."
+
+
+def uncooked(values: Sequence[str], records: Sequence[Any]) -> str:
+    """What is not right yet of values that should be those of these records."""
+    missing = {record.value.decode() for record in records} - set(values)
+    return f"{len(missing)} of {len(records)} orders are not cooked." if missing else ""
+
+
+def offsets_over_steps(steps: Sequence[Standing], ax: Axes | None = None) -> Axes:
+    """Log end, position and committed offset after each step; shaded: read and not committed."""
+    ax = ax or plt.subplots(figsize=(7.5, 3.8))[1]
+    # Each step holds until the next one, the last one for half a step.
+    ends = [*range(len(steps)), len(steps) - 0.5]
+    held = pd.DataFrame([*steps, steps[-1]], index=ends)
+    ax.fill_between(
+        held.index,
+        held["committed"].astype(float),
+        held["position"].astype(float),
+        step="post",
+        color=BETWEEN,
+    )
+    for name, label, colour, line in LINES:
+        ax.step(held.index, held[name].astype(float), where="post", color=colour, linestyle=line)
+        value = getattr(steps[-1], name)
+        if value is not None:
+            ax.annotate(
+                f"{label} {value:,}",
+                (ends[-1], value),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
+                color=colour,
+                bbox=PLATE,
+            )
+    gaps = [0 if one.committed is None else one.position - one.committed for one in steps]
+    widest = gaps.index(max(gaps))
+    if gaps[widest] > 0:
+        middle = steps[widest].position - gaps[widest] / 2
+        ax.text(widest + 0.5, middle, "read, not\ncommitted", ha="center", va="center")
+    ax.set_xticks(range(len(steps)), [one.what for one in steps], ha="left")
+    ax.set(xlabel="what was done, in this order", ylabel="offset", ylim=(0, None))
+    ax.set_xlim(-0.1, len(steps) + 0.7)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    return ax

@@ -1,0 +1,594 @@
+# %% [markdown]
+# # 03 Reading
+#
+# A log keeps what it was given, whoever reads it. So a reader has to know how far it has come. It
+# can forget: programs end. What does a reader remember, and who else remembers it?
+
+# %% [markdown]
+# You will
+# - read a topic in a loop that ends, and say where a new reader begins,
+# - move a reader to any record, by its offset or by its time,
+# - say what a group finds again after a crash, and mend one that reads nothing,
+# - let two groups read the same records, and two members share them.
+#
+# Needs 00, 01 and 02. 25 minutes.
+
+# %% tags=["parameters"]
+patience = 2_500  # milliseconds that a loop waits for one more record
+
+# %%
+import time
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+
+from kafkalab import Choice, Cluster, Prediction, charts, diagrams, quick
+from kafkalab.lessons import reading
+from kafkalab.notebook import exercise
+
+cluster = Cluster.start("single")
+cluster
+
+# %% [markdown]
+# ## Where does a reader begin?
+#
+# A shop takes orders. Twelve are in the log before anybody reads, one for each minute.
+
+# %%
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+orders = cluster.unused("orders")  # a second run of this cell takes another name
+admin.create_topics({orders: {"num_partitions": 1, "replication_factor": 1}})
+cluster.wait_for_topic(orders)
+opening = int(time.time() * 1000) - 12 * 60_000
+for minute in range(12):
+    when = opening + minute * 60_000
+    receipt = producer.send(orders, value=b"order %d" % minute, timestamp_ms=when).get(timeout=10)
+f"the last one has offset {receipt.offset}"
+
+# %% [markdown]
+# A consumer *subscribes* to topics, and then it is a loop over records. The loop does not end by
+# itself, as one more record may always come. kafka-python, not Kafka, has a setting for that:
+# `consumer_timeout_ms`. How many of the twelve orders does this loop get?
+
+# %% tags=["prediction"]
+my_orders = Prediction("orders")
+my_orders
+
+# %%
+reader = KafkaConsumer(
+    bootstrap_servers=cluster.address, consumer_timeout_ms=patience, **quick.consumer
+)
+reader.subscribe([orders])
+received = []
+for record in reader:
+    received.append(record)
+my_orders.against(len(received))
+
+# %% tags=["proof"]
+assert receipt.offset == 11, receipt
+assert received == [], received
+assert reader.position(TopicPartition(orders, 0)) == 12, reader.position(TopicPartition(orders, 0))
+
+# %% [markdown]
+# There is no error, and nothing is missing from the log. Nobody has told this reader where to
+# begin, so a setting decides: its **reset policy**, `auto_offset_reset`. By default it is `latest`:
+# begin at the end, and get what comes from now on. Change that one word.
+
+# %%
+reader = KafkaConsumer(
+    orders,  # subscribes, too
+    bootstrap_servers=cluster.address,
+    auto_offset_reset="earliest",
+    consumer_timeout_ms=patience,
+    **quick.consumer,
+)
+received = list(reader)
+[record.value.decode() for record in received]
+
+# %% tags=["proof"]
+assert [record.offset for record in received] == list(range(12)), received
+
+# %% [markdown]
+# All twelve, from the oldest on. Neither word is the right one: a price on a screen wants `latest`,
+# and whoever must not miss a record wants `earliest`.
+
+# %% [markdown]
+# ## What the reader remembers
+#
+# The loop hides a call: `poll`. It waits until records come, or until its time is over, and hands
+# them out by partition, at most `max_records` at once. Java has no loop, only `poll`. The reader
+# from above is at the end. Send it back with `seek`, and watch its **position**.
+
+# %%
+place = TopicPartition(orders, 0)
+print("position at the end:", reader.position(place))
+
+reader.seek(place, 2)
+polled = reader.poll(timeout_ms=10_000, max_records=4)
+again = [record.offset for record in polled[place]]
+print("offsets", again, "position", reader.position(place))
+
+# %% [markdown]
+# The position is the offset of the *next* record, one more than that of the last one. It is a
+# number in this program's memory. The broker was asked for records from 2 on and sent them once
+# more: reading takes nothing away. Where a position does not exist, because retention took it or
+# `seek` went beyond the end, the reset policy is asked again.
+
+# %% tags=["proof", "A40", "B146"]
+assert again == [2, 3, 4, 5], again
+assert reader.position(place) == again[-1] + 1, reader.position(place)
+assert cluster.groups() == {} or orders != "orders", cluster.groups()
+reread = reader.poll(timeout_ms=10_000)[place]
+assert reread == received[6:], reread  # byte for byte what it got before
+
+# %% tags=["proof", "B172", "B174", "B176"]
+from kafka.errors import OffsetOutOfRangeError
+
+from kafkalab import wait_until
+
+
+def first_offset_from(offset, policy):
+    """Seek there, past every end too; the first offset that comes, or the position."""
+    with KafkaConsumer(
+        bootstrap_servers=cluster.address, auto_offset_reset=policy, **quick.consumer
+    ) as seeker:
+        seeker.assign([place])
+        seeker.seek(place, offset)
+        polled = wait_until(
+            lambda: seeker.poll(timeout_ms=200) or (seeker.position(place) != offset and {place}),
+            timeout=10,
+            what="the policy to be applied",
+        )
+        return polled[place][0].offset if isinstance(polled, dict) else seeker.position(place)
+
+
+given = first_offset_from(10, "none")
+assert given == 10, given
+begun = first_offset_from(100, "earliest")
+assert begun == 0, begun
+ended = first_offset_from(100, "latest")
+assert ended == 12, ended
+try:
+    beyond = first_offset_from(100, "none")
+except OffsetOutOfRangeError as error:
+    beyond = error
+assert isinstance(beyond, OffsetOutOfRangeError), beyond
+reader.seek_to_beginning(place)
+assert reader.position(place) == 0, reader.position(place)
+reader.seek_to_end(place)  # whoever is far behind and wants only what is new
+assert reader.position(place) == 12, reader.position(place)
+
+# %% tags=["proof", "B80", "B81", "B142"]
+import threading
+
+waits = cluster.unused("waits")
+admin.create_topics({waits: {"num_partitions": 1, "replication_factor": 1}})
+cluster.wait_for_topic(waits)
+
+
+def timed_poll(consumer, timeout_ms):
+    """How many records a poll brings, and after how many seconds."""
+    began = time.monotonic()
+    polled = consumer.poll(timeout_ms=timeout_ms)
+    return sum(map(len, polled.values())), time.monotonic() - began
+
+
+with KafkaConsumer(waits, bootstrap_servers=cluster.address, **quick.consumer) as waiter:
+    number, seconds = timed_poll(waiter, 300)
+    assert number == 0, number
+    assert seconds >= 0.3, seconds  # nothing there: the whole time
+    wait_until(lambda: waiter.assignment(), timeout=10, what="a partition")
+    assert waiter.position(TopicPartition(waits, 0)) == 0, waiter.position(TopicPartition(waits, 0))
+    later = threading.Timer(0.3, producer.send, [waits, b"late"])
+    later.start()
+    number, seconds = timed_poll(waiter, 8_000)
+    later.join()
+    assert number == 1, number
+    assert 0.2 < seconds < 7, seconds  # when it came, not at the limit
+lazy = {"auto_offset_reset": "earliest", "fetch_min_bytes": 100_000, "fetch_max_wait_ms": 800}
+with KafkaConsumer(waits, bootstrap_servers=cluster.address, **quick.consumer, **lazy) as waiter:
+    number, seconds = timed_poll(waiter, 8_000)
+    assert number == 1, number
+    assert seconds >= 0.7, seconds  # one record is far from 100,000 bytes, so the broker waited
+
+# %% tags=["proof", "B82", "B143", "B148", "B150"]
+import queue
+
+many = cluster.unused("many")
+admin.create_topics({many: {"num_partitions": 6, "replication_factor": 1}})
+cluster.wait_for_topic(many)
+for number in range(600):
+    producer.send(many, value=b"%d" % number, partition=number % 6)
+producer.flush(timeout=20)
+
+
+def polls(limit):
+    """What each poll brought until all 600 were there."""
+    brought = []
+    with KafkaConsumer(
+        many, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+    ) as eater:
+        while sum(len(records) for one in brought for records in one.values()) < 600:
+            polled = eater.poll(timeout_ms=10_000, max_records=limit)
+            assert polled, brought
+            brought.append(polled)
+    return brought
+
+
+by_limit = {limit: polls(limit) for limit in (100, 5, 500)}
+for limit, brought in by_limit.items():
+    longest = max(sum(map(len, one.values())) for one in brought)
+    assert longest <= limit, (limit, longest)
+assert len(by_limit[5]) >= 120, len(by_limit[5])
+assert max(map(len, by_limit[5])) <= 2, by_limit[5]  # partitions of a small batch
+assert len(by_limit[500]) < 30, len(by_limit[500])
+assert max(map(len, by_limit[500])) >= 2, by_limit[500]
+
+# The same 600, pushed by a server that sets the pace, to a reader that keeps up with a fifth.
+room, refused = queue.Queue(maxsize=20), 0
+for number in range(600):
+    try:
+        room.put_nowait(number)
+    except queue.Full:
+        refused += 1
+    if number % 5 == 4:
+        room.get_nowait()
+assert refused > 400, refused
+pulled = sum(len(records) for one in by_limit[5] for records in one.values())
+assert pulled == 600, pulled  # the slow one that pulls gets all, never more than five at a time
+
+# %% tags=["proof", "B139", "B140"]
+import struct
+
+from kafka.errors import IllegalStateError
+
+typed = cluster.unused("typed")
+admin.create_topics({typed: {"num_partitions": 1, "replication_factor": 1}})
+cluster.wait_for_topic(typed)
+for number, city in ((7, "Bonn"), (2**40, "Köln")):
+    key = struct.pack(">q", number)  # as Java writes a long
+    producer.send(typed, key=key, value=city.encode()).get(timeout=10)
+printed, given_up = [], 0
+typist = KafkaConsumer(
+    typed, bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
+)
+while given_up < 3:
+    polled = typist.poll(timeout_ms=200 if printed else 10_000)
+    given_up = 0 if polled else given_up + 1
+    for one in (record for records in polled.values() for record in records):
+        (number,) = struct.unpack(">q", one.key)
+        printed.append(f"{number} {one.value.decode()} {one.partition} {one.offset}")
+typist.close()
+printed.append("DONE")
+assert printed == ["7 Bonn 0 0", f"{2**40} Köln 0 1", "DONE"], printed
+try:
+    closed = typist.poll(timeout_ms=0)
+except IllegalStateError as error:
+    closed = error
+assert isinstance(closed, IllegalStateError), closed
+
+# %% [markdown]
+# ## Who else remembers?
+#
+# Now a reader with a name. The kitchen is a **consumer group**: `group_id` names it, and its
+# members read together. On the first evening it runs with the default policy. On the second the
+# cook has found the cure, `earliest`. No order came in between. How many does the kitchen get on
+# the second evening?
+
+# %% tags=["prediction"]
+my_kitchen = Prediction("orders for the kitchen")
+my_kitchen
+
+
+# %%
+def cook(**policy):
+    settings = quick.consumer | {"consumer_timeout_ms": patience} | policy
+    with KafkaConsumer(
+        orders, bootstrap_servers=cluster.address, group_id="kitchen", **settings
+    ) as kitchen:
+        return [record.value.decode() for record in kitchen]
+
+
+first_evening = cook()
+second_evening = cook(auto_offset_reset="earliest")
+my_kitchen.against(len(second_evening))
+
+# %% [markdown]
+# The cure does nothing. Somebody must have told the second cook where to begin. Ask the broker what
+# it knows of the group, with Kafka's own tool.
+
+# %%
+command = "--bootstrap-server {bootstrap} --describe --group kitchen"
+told = cluster.tool("kafka-consumer-groups", *command.split())
+print(told.stdout)
+
+# %% tags=["proof", "A28", "C21"]
+from kafka.errors import NoOffsetForPartitionError
+
+assert first_evening == [], first_evening
+assert second_evening == [], second_evening
+kept = admin.list_group_offsets("kitchen")["kitchen"][place].offset
+assert kept == 12, kept
+assert told.stdout.split("\n")[2].split()[:6] == ["kitchen", orders, "0", "12", "12", "0"], told
+starts = {}
+for policy in ("latest", "none"):
+    with KafkaConsumer(
+        orders,
+        bootstrap_servers=cluster.address,
+        group_id=reading.new_group(cluster, f"new-{policy}"),
+        auto_offset_reset=policy,
+        enable_auto_commit=False,
+        **quick.consumer,
+    ) as newcomer:
+        try:
+            newcomer.poll(timeout_ms=500)
+            wait_until(newcomer.assignment, timeout=10, what="a partition")
+            starts[policy] = newcomer.position(place)
+        except NoOffsetForPartitionError as error:
+            starts[policy] = type(error)
+assert starts["latest"] == 12, starts
+assert starts["none"] is NoOffsetForPartitionError, starts
+
+# %% [markdown]
+# `CURRENT-OFFSET` is the **committed offset**, the place at which the group goes on. The first cook
+# left it there: a consumer of a group *commits* its position about every five seconds, and when it
+# is closed (`enable_auto_commit`). This one had read nothing, and its position was the end. A
+# commit overrides the policy, which is asked only where there is none.
+#
+# `LAG` is what the group has still to read: the log's end less the committed offset. A **lag** of 0
+# says that the group is at the end. It does not say that it has read a single record.
+
+# %% [markdown]
+# ## Two numbers
+#
+# Position and commit differ where a reader commits by hand. A clerk writes bills, commits after the
+# sixth and goes on to the ninth. Then the program ends without a word, as in a crash.
+
+# %%
+by_hand = {"auto_offset_reset": "earliest", "enable_auto_commit": False}
+billing = reading.new_group(cluster, "billing")
+clerk = KafkaConsumer(
+    orders, bootstrap_servers=cluster.address, group_id=billing, **by_hand, **quick.consumer
+)
+clerk.poll(timeout_ms=10_000, max_records=6)
+clerk.commit()
+steps = [reading.step("poll 6, commit", clerk)]
+clerk.poll(timeout_ms=10_000, max_records=3)
+steps += [reading.step("poll 3", clerk)]
+clerk.close()
+steps[-1]
+
+# %% [markdown]
+# Position 9, committed 6. The next clerk joins the group and asks for one order.
+
+# %% tags=["prediction"]
+my_clerk = Choice("Which order does the next clerk get?", "order 0", "order 6", "order 9", "none")
+my_clerk
+
+# %%
+next_clerk = KafkaConsumer(
+    orders, bootstrap_servers=cluster.address, group_id=billing, **by_hand, **quick.consumer
+)
+(first,) = next_clerk.poll(timeout_ms=10_000, max_records=1)[place]
+story = [*steps, reading.step("crash, next clerk:\npoll 1", next_clerk)]
+next_clerk.close()
+against = {
+    "order 0": f"`earliest` is for a group without a commit; this one has {steps[-1].committed}.",
+    "order 9": f"position {steps[-1].position} was known to one program, and that is gone.",
+    "none": f"orders {first.offset} to 11 come after the commit, and {first.value.decode()} came.",
+}
+my_clerk.against(first.value.decode(), against)
+
+# %%
+ax = reading.offsets_over_steps(story)
+twice = steps[-1].position - first.offset
+ax.set_title(f"After the crash {twice} orders are read again: the commit was {first.offset}")
+charts.show(
+    ax,
+    f"Position {', '.join(str(one.position) for one in story)} after each step; the committed "
+    f"offset stays at {first.offset}, the log end at {story[-1].end}. {ax.get_title('left')}.",
+)
+
+# %% tags=["proof", "A31", "A61", "B162", "B163"]
+places = [(one.position, one.committed, one.end) for one in steps]
+assert places == [(6, 6, 12), (9, 6, 12)], places
+assert first.offset == 6, first
+found = admin.list_group_offsets(billing)[billing][place].offset
+assert found == 6, found  # the crash has committed nothing
+high_watermark = cluster.topic(orders).partitions[0].end_offset
+log_ends = cluster.log_ends(orders, 0)
+four = (steps[-1].position, found, high_watermark, log_ends)
+print(four)
+assert four == (9, 6, 12, {0: 12}), four
+assert "__consumer_offsets" in cluster.topics(internal=True), cluster.topics(internal=True)
+assert "__consumer_offsets" not in cluster.topics(), cluster.topics()
+
+# %% [markdown]
+# The position died with its program, and what was read after the commit is billed twice. The
+# brokers cannot know what was done since then. They keep commits in a topic of their own,
+# `__consumer_offsets`. When to commit is the subject of a later lesson.
+
+# %% [markdown]
+# ## Two groups, two members
+#
+# An auditor reads nine orders and commits, in a group of his own. Does that take anything away from
+# the kitchen or from billing?
+
+# %%
+audit = reading.new_group(cluster, "audit")
+auditor = KafkaConsumer(
+    orders, bootstrap_servers=cluster.address, group_id=audit, **by_hand, **quick.consumer
+)
+checked = auditor.poll(timeout_ms=10_000, max_records=9)[place]
+auditor.commit()
+auditor.close()
+ax = diagrams.readers(cluster, orders, ["kitchen", billing, audit])
+lags = [cluster.group(name).total_lag for name in ("kitchen", billing, audit)]
+title = f"One log, three groups: {lags[0]}, {lags[1]} and {lags[2]} orders still to read"
+ax.set_title(title)
+charts.show(ax, f"The offsets 0 to 12, and under them where each group reads next. {title}.")
+
+# %% tags=["proof", "A12", "B83", "B166"]
+import re
+
+committed = admin.list_group_offsets([billing, audit])
+assert committed[billing][place].offset == 6, committed
+assert committed[audit][place].offset == 9, committed
+assert cluster.topic(orders).partitions[0].end_offset == 12, cluster.topic(orders)
+assert [one.offset for one in checked] == list(range(9)), checked
+assert checked[6] == first, (checked[6], first)  # the very record that billing got
+stored = sum(batch.records for batch in cluster.batches(orders, 0))
+assert stored == 12, stored  # read by several groups, and on the disk once
+command = "--bootstrap-server {bootstrap} --topic __consumer_offsets --from-beginning"
+command += f" --timeout-ms 10000 --max-messages {cluster.topic('__consumer_offsets').records}"
+command += " --formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+decoded = cluster.tool("kafka-console-consumer", *command.split()).stdout
+found = re.findall(r'"group":"(.*?)".*?"partition":(\d+).*?"offset":(\d+)', decoded)
+assert (audit, "0", "9") in found, decoded
+assert (billing, "0", "6") in found, decoded
+
+# %% [markdown]
+# Nothing. Each group has a number of its own, and the orders are there once.
+#
+# Two members of *one* group share. Parcels go to two partitions, and two drivers join a group.
+
+# %%
+parcels = cluster.unused("parcels")
+admin.create_topics({parcels: {"num_partitions": 2, "replication_factor": 1}})
+cluster.wait_for_topic(parcels)
+drivers = reading.new_group(cluster, "drivers")
+to_share = {"group_id": drivers, "auto_offset_reset": "earliest", **quick.consumer}
+ada = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="ada", **to_share)
+bob = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="bob", **to_share)
+
+reading.wait_for_partitions(ada, bob)
+cluster.group(drivers)
+
+# %% tags=["proof", "A25"]
+from kafkalab import clients
+
+for number in range(20):
+    producer.send(parcels, value=b"%d" % number, partition=number % 2).get(timeout=10)
+by_driver = {
+    name: [int(record.value) for record in clients.records_until_end(driver)]
+    for name, driver in (("ada", ada), ("bob", bob))
+}
+assert all(len(numbers) == 10 for numbers in by_driver.values()), by_driver
+assert sorted(by_driver["ada"] + by_driver["bob"]) == list(range(20)), by_driver
+to_share["group_id"] = reading.new_group(cluster, "office")
+office = KafkaConsumer(parcels, bootstrap_servers=cluster.address, **to_share)
+all_again = [int(record.value) for record in clients.records_until_end(office)]
+office.close()
+assert sorted(all_again) == list(range(20)), all_again
+
+# %% [markdown]
+# The group gave each **member** one partition, and a parcel goes to one of the two. So each group
+# reads all, and inside a group every partition has one reader. (With `assign`, as in lesson 00, you
+# name the partitions, and nobody shares with you.) Where members are to share the records of one
+# partition, there are share groups: KIP-932, ready for use since Kafka 4.2, and a later lesson.
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# A new broker, five orders, all acknowledged, `earliest`, no commit. How many orders does a group
+# get, and which partitions?
+
+# %%
+lonely = Cluster.start("single", settings={"offsets.topic.replication.factor": 3}, beside=True)
+KafkaAdminClient(bootstrap_servers=lonely.address, **quick.admin).create_topics(["orders"])
+lonely.wait_for_topic("orders")
+sender = KafkaProducer(bootstrap_servers=lonely.address, **quick.producer)
+for number in range(5):
+    sender.send("orders", value=b"order %d" % number).get(timeout=10)
+settings = {"group_id": "kitchen", "consumer_timeout_ms": patience, **quick.consumer} | by_hand
+waiting = KafkaConsumer("orders", bootstrap_servers=lonely.address, **settings)
+hung = list(waiting)
+len(hung), waiting.assignment(), lonely.topic("orders").records
+
+# %% [markdown]
+# No order, no error, and five are there. The empty set names the trouble: this member was never
+# given a partition. The client keeps silent. Does the broker?
+
+# %%
+log = lonely.logs(0, lines=20_000).splitlines()
+warnings = [line for line in log if " WARN " in line and "__consumer_offsets" in line]
+print(f"{len(warnings)} times in {patience / 1000:g} seconds:\n{warnings[-1]}")
+
+# %% tags=["proof", "A68", "C37"]
+assert hung == [], hung
+assert waiting.assignment() == set(), waiting.assignment()
+assert "INVALID_REPLICATION_FACTOR" in warnings[-1], warnings[-1]
+waiting.close()
+with KafkaConsumer(
+    "orders", bootstrap_servers=lonely.address, auto_offset_reset="earliest", **quick.consumer
+) as without_group:
+    there = [record.offset for record in clients.records_until_end(without_group)]
+assert there == [0, 1, 2, 3, 4], there
+copies = cluster.broker_configs(0)["offsets.topic.replication.factor"].value
+assert copies == "1", copies  # this broker's groups have worked all the time
+assert len(checked) == 9, checked
+lonely.close()
+
+# %% [markdown]
+# Read it from left to right. *Auto topic creation failed for __consumer_offsets*: with the first
+# group the broker wants to make the topic of the commits. *Unable to replicate the partition 3
+# time(s)*: three copies are Kafka's default. *Only 1 broker(s)*: one broker cannot hold them. The
+# client hears "not yet" and asks again, for ever. The cure is `offsets.topic.replication.factor=1`,
+# which your other broker has.
+
+# %% [markdown]
+# ## Your turn
+#
+# Every bill from 6.5 minutes after opening on was wrong. `offsets_for_times` takes
+# `{place: milliseconds}` and gives, for each partition, the first record that is not older; it has
+# an `offset`. Move `reader` there, and poll what comes from then on.
+
+# %% tags=["exercise"]
+since = opening + int(6.5 * 60_000)
+# BEGIN SOLUTION
+# STUB: late = ...
+found = reader.offsets_for_times({place: since})
+reader.seek(place, found[place].offset)
+late = reader.poll(timeout_ms=10_000)[place]
+# END SOLUTION
+wanted = [record.offset for record in received if record.timestamp >= since]
+exercise.check("by time", late, lambda some: reading.differs(some, wanted))
+
+# %% tags=["proof", "B175"]
+assert [record.offset for record in late] == wanted == [7, 8, 9, 10, 11], late
+
+# %% [markdown]
+# The kitchen has still not cooked an order. While nobody is in a group, an admin client may move
+# its commit: `admin.reset_group_offsets(group, {place: offset})`. Mend the kitchen, and `cook()`
+# once more.
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: at_last = ...
+admin.reset_group_offsets("kitchen", {place: 0})
+at_last = cook()
+# END SOLUTION
+exercise.check("the kitchen", at_last, lambda dishes: reading.uncooked(dishes, received))
+
+# %% tags=["proof"]
+assert len(at_last) == 12, at_last
+
+# %% [markdown]
+# ## What you saw
+
+# %%
+from IPython.display import Markdown
+
+Markdown(f"""
+- A new reader begins where its reset policy says: with `latest` it got {len(first_evening)} of
+  {len(received)} orders.
+- The position is the offset of the next record. It is known to one program, and `seek` moves it.
+- The committed offset is known to the brokers. It overrides the policy, and a group goes on there:
+  {twice} orders came twice after a crash.
+- Every group reads all, {lags[1]} and {lags[2]} orders were still to come for two of them; members
+  of one group share its partitions.
+- A group that waits without an error and has no partition is a case for the broker's log.
+""")
+
+# %%
+cluster.close()

@@ -1,0 +1,48 @@
+"""The helpers of lesson 03: names of groups, what a check says, and the chart of three offsets."""
+
+from types import SimpleNamespace as Namespace
+
+from kafkalab.lessons import reading
+from kafkalab.lessons.reading import Standing
+from tests.kafkalab.drawn import words
+
+
+def records(*offsets: int) -> list[Namespace]:
+    return [Namespace(offset=offset, value=b"order %d" % offset) for offset in offsets]
+
+
+def test_a_group_that_is_known_gets_another_name():
+    cluster = Namespace(groups=lambda: {"audit": "EMPTY", "audit-2": "STABLE", "drivers": "EMPTY"})
+    assert reading.new_group(cluster, "audit") == "audit-3"
+    assert reading.new_group(cluster, "kitchen") == "kitchen"
+
+
+def test_the_right_records_are_right():
+    assert reading.differs(records(7, 8), [7, 8]) == ""
+
+
+def test_wrong_records_are_told_apart():
+    assert reading.differs([], [7, 8]) == "no record came."
+    assert reading.differs(records(6, 7, 8), [7, 8]) == "it begins at 6, which is too early."
+    assert "from offset 8 on" in reading.differs(records(8), [7, 8])
+
+
+def test_it_counts_the_orders_that_nobody_cooked():
+    assert reading.uncooked(["order 0"], records(0)) == ""
+    assert reading.uncooked([], records(0, 1)) == "2 of 2 orders are not cooked."
+
+
+def test_the_chart_tells_where_each_offset_ended():
+    steps = [
+        Standing("poll", 6, None, 12),
+        Standing("commit", 6, 6, 12),
+        Standing("poll", 9, 6, 12),
+    ]
+    shown = words(reading.offsets_over_steps(steps))
+    assert {"log end 12", "position 9", "committed offset 6"} <= set(shown)
+    assert "read, not\ncommitted" in shown
+
+
+def test_without_a_commit_it_draws_none():
+    shown = words(reading.offsets_over_steps([Standing("poll", 6, None, 12)]))
+    assert not any("committed" in word for word in shown)
