@@ -1,4 +1,4 @@
-"""The experiments of lesson 09, many times on one cluster: each must end the same way every time.
+"""The experiments of lessons 09 and 10, again and again: each must end the same way every time.
 
 ./course bench duplicates [experiment …] [--repeat 20]
 

@@ -112,6 +112,16 @@ class Gateway:
         (count,) = self._order("half_close", broker=broker, client_id=client_id)
         return count
 
+    def reset(self, broker: int | None = None, *, client_id: str | None = None) -> int:
+        """Break the connections that are open now, with all that is on its way through them.
+
+        A request that a delay holds back does not reach its broker. New connections are accepted;
+        returns how many were broken.
+        """
+        self._known(broker, CLIENTS)
+        (count,) = self._order("reset", broker=broker, client_id=client_id)
+        return count
+
     def drop_replies(
         self,
         *apis: str,
@@ -182,12 +192,14 @@ class Gateway:
         """Forget the frames seen so far."""
         self._order("clear")
 
-    def wait_for_request(self, api: str, *, client_id: str, timeout: float = 10) -> None:
-        """Until such a request has come since `clear`, whatever becomes of it."""
+    def wait_for_request(
+        self, api: str, *, client_id: str, count: int = 1, timeout: float = 10
+    ) -> None:
+        """Until so many of them have come since `clear`, whatever becomes of them."""
         wait_until(
-            lambda: len(self.frames(api, client_id=client_id)) > 0,
+            lambda: len(self.frames(api, client_id=client_id)) >= count,
             timeout=timeout,
-            what=f"a {api} request of {client_id}",
+            what=f"a {api} request of {client_id}" if count == 1 else f"{count} of {client_id}",
         )
 
     def wait_for_retries(

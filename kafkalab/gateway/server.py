@@ -139,15 +139,14 @@ class Server:
         return []
 
     async def do_half_close(self, broker: int | None, client_id: str | None) -> Iterable[Any]:
-        chosen = [
-            c
-            for c in self.connections
-            if c.route.between == CLIENTS
-            and broker in (None, c.route.node)
-            and (client_id is None or client_id in c.client_ids)
-        ]
+        chosen = self._of_clients(broker, client_id)
         for connection in chosen:
             connection.half_close()
+        return [len(chosen)]
+
+    async def do_reset(self, broker: int | None, client_id: str | None) -> Iterable[Any]:
+        chosen = self._of_clients(broker, client_id)
+        await self._end(chosen)
         return [len(chosen)]
 
     async def do_release(self) -> Iterable[Any]:
@@ -171,6 +170,15 @@ class Server:
 
     async def do_frames(self) -> Iterator[Any]:
         return (_line(*record) for record in list(self._records))
+
+    def _of_clients(self, broker: int | None, client_id: str | None) -> list[Passage]:
+        return [
+            c
+            for c in self.connections
+            if c.route.between == CLIENTS
+            and broker in (None, c.route.node)
+            and (client_id is None or client_id in c.client_ids)
+        ]
 
     async def _listen(self) -> None:
         for relay in self._relays:

@@ -1,18 +1,31 @@
-"""The chart of logs with the transactions in them."""
+"""Lesson transactions: what readers see, logs with their markers, what producers ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from kafkalab import environment
 from kafkalab.draw.drawing import MARK, nothing
+from kafkalab.engine import java_command, tools
 
 if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+
+    from kafkalab.cluster.cluster import Cluster
     from kafkalab.cluster.segments import Batch
+    from kafkalab.gateway.seen import Frames
+
+T = TypeVar("T")
+# What a producer says for the sake of a transaction, beside the records themselves.
+ASKED = ("InitProducerId", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "EndTxn")
 
 # What became of a record: a colour and a pattern, for those who cannot tell the colours apart.
 FATES = {
@@ -23,6 +36,85 @@ FATES = {
     "marker": ("#CCCCCC", ""),
 }
 EDGE = "#444444"
+
+
+def visible(steps: Mapping[str, Mapping[str, int]]) -> Axes:
+    """How many records each reader has after each step: a bar with its number for each."""
+    ax = plt.subplots(figsize=(7.5, 3.2))[1]
+    readers = list(next(iter(steps.values()), {}))
+    width = 0.8 / max(len(readers), 1)
+    for row, (reader, colour) in enumerate(zip(readers, ("#F3CE7F", "#0072B2"), strict=False)):
+        places = [place + (row - (len(readers) - 1) / 2) * width for place in range(len(steps))]
+        counts = [seen[reader] for seen in steps.values()]
+        ax.bar_label(ax.bar(places, counts, width * 0.95, color=colour, label=reader), padding=2)
+    ax.set_xticks(range(len(steps)), [step.replace(", ", ",\n") for step in steps])
+    ax.set(xlabel="transfer", ylabel="records read")
+    ax.margins(y=0.15)
+    ax.grid(visible=False, axis="x")
+    ax.figure.legend(loc="outside lower center", ncols=2)
+    return ax
+
+
+def asked(frames: Frames) -> list[str]:
+    """What a producer asked for on behalf of its transactions, each once, in their order."""
+    return list(dict.fromkeys(frame.api for frame in frames if frame.api in ASKED))
+
+
+def epochs(log: Sequence[Batch]) -> list[int]:
+    """The producer epoch of each batch of a transaction, without the markers."""
+    return [batch.producer_epoch for batch in log if batch.transactional and not batch.control]
+
+
+def left_to_read(consumer: KafkaConsumer) -> int:
+    """How many offsets lie between a consumer's positions and the ends of its partitions."""
+    places = consumer.assignment()
+    ends = consumer.end_offsets(places)
+    return sum(ends[place] - consumer.position(place) for place in places)
+
+
+def java_transactions(cluster: Cluster, topic: str, records: int = 4) -> None:
+    """Send records with Java's producer, each in a transaction of its own or nearly so.
+
+    The name of the topic is the client id and the transactional id. It runs on this machine with
+    either engine, so that its words pass the gateway.
+    """
+    options = {
+        "--bootstrap-server": cluster.address,
+        "--topic": topic,
+        "--transactional-id": topic,
+        "--transaction-duration-ms": "1",
+        "--num-records": str(records),
+        "--record-size": "10",
+        "--throughput": "5",
+        "--command-property": f"client.id={topic}",
+    }
+    program = tools.main_class("kafka-producer-perf-test")
+    command = [
+        *java_command.tool(program, cluster.slot.folder),
+        *(word for option in options.items() for word in option),
+    ]
+    subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        timeout=60,
+        cwd=cluster.slot.folder,
+        env=environment.for_java(),
+    )
+
+
+def beside(function: Callable[..., T], *arguments: Any) -> Future[T]:
+    """Call a function in a thread of its own, which ends with the notebook at the latest."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:  # it is for whoever asks for the result
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return future
 
 
 def transaction_logs(

@@ -322,6 +322,28 @@ def test_a_half_closed_connection_is_given_up_by_the_client(cluster: Cluster, to
     assert Counter(read(cluster, topic)) == {b"before": 1, b"after": 1}
 
 
+def test_a_broken_connection_takes_along_what_a_delay_holds_back(
+    cluster: Cluster, topic: str
+) -> None:
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.address,
+        client_id="broken",
+        batch_size=0,
+        enable_idempotence=False,
+        **quick.producer,
+    )
+    cluster.gateway.delay(20_000, api="Produce", client_id="broken")
+    sent = [producer.send(topic, b"%d" % number, partition=0) for number in range(5)]
+    cluster.gateway.wait_for_request("Produce", client_id="broken", count=5)
+    cluster.gateway.heal()  # of the delay are rid those that come from now on
+    assert cluster.gateway.reset(client_id="broken") >= 1
+    for future in sent:
+        future.get(timeout=10)
+    outcomes = [frame.outcome for frame in cluster.gateway.frames("Produce", client_id="broken")]
+    assert outcomes == ["lost"] * 5 + ["answered"] * 5
+    assert sorted(read(cluster, topic)) == [b"%d" % number for number in range(5)]
+
+
 def test_one_client_is_cut_and_another_is_not(cluster: Cluster, topic: str) -> None:
     cut = KafkaProducer(bootstrap_servers=cluster.address, client_id="cut", **quick.producer)
     free = KafkaProducer(bootstrap_servers=cluster.address, client_id="free", **quick.producer)
