@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from kafkalab import environment
 from kafkalab.draw.drawing import PLATE
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -77,7 +78,14 @@ def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Standing]
     """
     text = HEAD.format(settings=settings) + program
     command = [sys.executable, "-P", "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env=environment.for_python(),
+    )
     if done.returncode not in (0, -signal.SIGKILL):
         raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
     steps = [Standing(*json.loads(line)) for line in done.stdout.splitlines()]

@@ -31,9 +31,37 @@ def test_each_row_has_the_numbers_of_its_log() -> None:
 
 
 def frame(topic: str, checksum: int, records: int) -> Frame:
-    batch = SentBatch(topic, 0, -1, -1, -1, records, False, checksum)
-    rest = ("Produce", 9, 1, topic, 100, 50, 0.0, 0.1, "answered", -1, None, None)
-    return Frame(1, 0, "clients", None, 0, *rest, (batch,))
+    batch = SentBatch(
+        topic=topic,
+        partition=0,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        records=records,
+        transactional=False,
+        checksum=checksum,
+    )
+    return Frame(
+        connection=1,
+        broker=0,
+        between="clients",
+        source=None,
+        api_key=0,
+        api="Produce",
+        version=9,
+        correlation_id=1,
+        client_id=topic,
+        request_bytes=100,
+        response_bytes=50,
+        requested=0.0,
+        answered=0.1,
+        outcome="answered",
+        acks=-1,
+        transactional_id=None,
+        group=None,
+        error_code=0,
+        batches=(batch,),
+    )
 
 
 def test_what_was_sent_again_is_counted_apart_from_what_was_written_again() -> None:
