@@ -174,7 +174,8 @@ assert inside == 0, inside
 #
 # The promise is about the order of *appending*. Mostly that is the order of sending. But a batch
 # that failed and is sent once more can come behind a later one, unless the producer is idempotent
-# (by default it is) or has one request on its way at a time. Lesson 09 shows both.
+# (Java's and this one are by default, librdkafka's is not) or has one request on its way at a time.
+# Lesson 09 shows both.
 
 # %% [markdown]
 # ## And without a key?
@@ -266,9 +267,9 @@ assert late != after[movers[0]], late
 # number in four. Old rides stay where they are, so a mover has records in two partitions, and a
 # reader may see the receipt before the ride.
 #
-# And the older producer still knows six. Clients ask again every five minutes
-# (`metadata_max_age_ms`). Until then two producers disagree about a key, and readers do not see
-# the new partitions at all.
+# And the older producer still knows six. Clients ask again after five minutes at the latest
+# (`metadata_max_age_ms`). Until then two producers may disagree about a key, and a reader may not
+# see the new partitions. One with the reset policy `latest` skips what came there before it looked.
 #
 # So choose on the first day, with room. Divide the records a second that you expect by those that
 # one reader can work off: so many partitions, and twice that if keys matter. They can be added and
@@ -349,8 +350,8 @@ print(f"{len(promises) - len(failed)} of 60 arrived. {len(failed)} times: {faile
 # %% [markdown]
 # Read the error from its end. *Since batch creation*: the clock starts at `send`. It ran for three
 # seconds, as set here; by default it is two minutes. *partition=3*: there are 0, 1 and 2, and the
-# producer waited for one more. The others arrived without a word, in wrong partitions. What a
-# partitioner returns is checked by nobody.
+# producer waited for one more. The others arrived without a word, in wrong partitions. This client
+# checks nothing that a partitioner returns (Java's refuses a negative number at once).
 
 # %% tags=["proof"]
 third = [rider for rider in riders[:60] if partition_of(rider, 3) == 2]
@@ -432,7 +433,7 @@ Markdown(f"""
 - The producer computes the partition: murmur2 of the key, masked, modulo the number of partitions.
   For {keys:,} keys it was right; without a key it chooses, Java by batches.
 - In a partition the order of appending is kept ({inside} steps back), across partitions it is not
-  ({across}). One key, one order.
+  ({across}). One key has one order while all its producers use one rule, and the partitions stay.
 - Two partitions more moved {len(movers):,} of {keys:,} keys and left their old records behind.
 - A hot key kept {share["60"]:.0f} % in one of 60 partitions; salted, the fullest of six had
   {share["6, salted"]:.0f} %.

@@ -125,7 +125,9 @@ assert asked == ({0, 2} if cluster.gateway.covers_nodes else set()), asked
 # Read the last sequence downwards. A follower does not say "I have it". It asks for the *next*
 # record, and from that the leader knows that all before has arrived. With `acks=all` the answer
 # comes after both have asked. With `acks=1` the leader does not wait for them. With `acks=0` it
-# does not even answer, and the offset above, 0, is made up by this client (Java's says −1).
+# does not even answer: the client calls a record done once it has given it to its connection, and
+# so the ledger counts it as acknowledged. The offset above, 0, is made up by this client (Java's
+# says −1).
 #
 # So with `acks=1` there is a moment in which the leader alone has an acknowledged record. Here it
 # lasts milliseconds, and a kill has to hit it. Make it longer.
@@ -163,8 +165,9 @@ my_left.against(len(careless.verdict().found))
 
 # %% [markdown]
 # Every one was acknowledged, and the new leader has none. (The *stranger* is the record from
-# before: it had been copied.) But broker 1 wrote all of them to its disk. Here is where the log of
-# each broker ends, read from the disks. Then you start broker 1 again. What becomes of its records?
+# before: it had been copied.) But broker 1 had written all of them to the files of its log. Here is
+# where the log of each broker ends, read from the files. Then you start broker 1 again. What
+# becomes of its records?
 
 # %% tags=["prediction"]
 killed = cluster.log_ends(careless_topic)
@@ -284,8 +287,9 @@ assert cluster.quorum().leader == 100, "the controller is a process of its own"
 
 # %% [markdown]
 # (The numbers are sums, after each third.) With a minimum of 1 the last third was acknowledged too,
-# and lies on broker 0 alone. With a minimum of 2 it was refused. Now fill the table, before you
-# see it: how many of the *copies* may be down, and records with `acks=all` are still taken?
+# and lies on broker 0 alone. With a minimum of 2 it was refused. Now fill the table, before you see
+# it: starting with all copies in sync, how many of the *followers* may be down, and records with
+# `acks=all` are still taken?
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
@@ -321,9 +325,11 @@ assert led == {(2, 2), (3, 2), (3, 3)}, alone
 assert alone[3, 1].last_known_elr == [0], alone
 
 # %% [markdown]
-# Where the minimum is above 1, broker 1 leads: while it was away nothing was acknowledged, so it
-# has missed nothing. (For that the controller keeps a list of eligible replicas, by default since
-# Kafka 4.1; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for broker 0.
+# Where the minimum is above 1, broker 1 leads: while it was away nothing that waited for *all* was
+# acknowledged, so it has missed none of that. (For that the controller keeps a list of eligible
+# replicas, by default in clusters that were new with Kafka 4.1 or later. Broker 1 is on it as it
+# was stopped, not killed; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for broker
+# 0.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Hold one for the topic with three copies, and leave the one with two alone. Then bring
@@ -362,8 +368,11 @@ assert len(verdicts[3, 2].failed) == records - 2 * third, verdicts[3, 2]
 # that could be read. The topic that waited has all of its own. An unclean election trades records
 # for time.
 #
-# So the rule has two halves. Sending goes on while *copies − minimum* are down. And what `acks=all`
-# has acknowledged lay on *minimum* brokers at least, so *minimum − 1* may be lost for ever.
+# So the rule has two halves. From the day on which all copies are in sync, sending goes on while at
+# most *copies − minimum* of them fail, as long as one that is in sync can lead. And what `acks=all`
+# has acknowledged was in the logs of *minimum* brokers at least, so *minimum − 1* of these may be
+# lost for ever. (In the log means given to the operating system: Kafka waits for other brokers, not
+# for the disk. If all lose their power at once, acknowledged records can go.)
 
 # %% [markdown]
 # ## When it goes wrong
@@ -386,7 +395,9 @@ print(refused, said[-1], sep="\n")
 # %% [markdown]
 # *The size of the current ISR*, of the replicas in sync, *is insufficient to satisfy the min.isr
 # requirement*: compare the two numbers and you know. The record was not written. A minimum that
-# equals the number of copies makes an outage of every restart.
+# equals the number of copies stops all sending with `acks=all` during every restart. (`retries=0`
+# shows the refusal at once. A producer with its defaults tries again for two minutes, and reports
+# only that its time is up.)
 #
 # But the minimum speaks to `acks=all` alone. The same record again, with `acks=1`?
 
@@ -427,9 +438,9 @@ assert below.end_offset == third, below
 assert well.end_offset == receipt.offset + 1, well
 
 # %% [markdown]
-# Below the minimum the high watermark stands still, and readers stop there. It moved when broker 2
-# was back. The first failure wakes somebody. The quiet one does not: the producer was told that all
-# is well. (Brokers count it, as `UnderMinIsrPartitionCount`.)
+# Below the minimum the high watermark stands still (since Kafka 3.7), and readers stop there. It
+# moved when broker 2 was back. The first failure wakes somebody. The quiet one does not: the
+# producer was told that all is well. (Brokers count it, as `UnderMinIsrPartitionCount`.)
 
 # %% [markdown]
 # ## Your turn
@@ -463,7 +474,8 @@ Markdown(f"""
   acknowledged, acks=all {len(careful.verdict().lost)}.
 - The minimum of in-sync replicas says how few *all* may be. With 1, an unclean election lost
   {len(verdicts[3, 1].lost)}; with 2, as many were refused: nobody was promised anything.
-- A producer that sends again loses nothing. Can it send twice? That is lesson 09.
+- A record without an acknowledgement is still the producer's, and it sends it again. Can it arrive
+  twice? That is lesson 09.
 """)
 
 # %%
