@@ -88,7 +88,7 @@ assert list(table.values()) == [23.5], table
 # %% [markdown]
 # ## A record has an address
 #
-# A Kafka process that keeps records and hands them out is a **broker**. Start three of them.
+# A **broker** is a Kafka process that keeps records and hands them out. Start three of them.
 
 # %%
 from kafkalab import Cluster
@@ -96,9 +96,17 @@ from kafkalab import Cluster
 cluster = Cluster.start("replicated")
 cluster
 
+# %% tags=["proof", "A10"]
+quorum = cluster.quorum()
+assert quorum.leader == 100, quorum
+assert quorum.epoch > 0, quorum
+assert [voter.node for voter in quorum.voters] == [100], quorum
+leftovers = [name for name in cluster.broker_configs(0) if "zookeeper" in name]
+assert not leftovers, leftovers
+
 # %% [markdown]
 # Records go into a **topic**, which is no more than a name. A topic is cut into **partitions**, and
-# each of them is a log. The place in that log is the **offset**.
+# each of them is a log. The **offset** of a record is its place in its partition.
 #
 # Whoever talks to brokers is a client; yours is the package kafka-python. `quick` makes it give up
 # after seconds where it would wait for minutes.
@@ -211,9 +219,9 @@ print(*(f"broker {broker['broker_id']}: {broker['host']}:{broker['port']}" for b
 my_brokers.against(len(known))
 
 # %% [markdown]
-# The address that you give serves one question: who is in the cluster, and who keeps what? This is
-# called **bootstrap**. The answer names an address for each broker, and those the client works
-# with. Does a record that is sent this way reach the right broker?
+# **Bootstrap** is a client's first question, at the address that you give: who is in the cluster?
+# The answer names an address for each broker. With those the client works from then on, and asks
+# one of them who keeps the topic. Does a record that is sent this way reach the right broker?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)
@@ -292,9 +300,9 @@ my_failure.against("when it sends", {"when it is made": made, "never": f"it said
 
 # %% [markdown]
 # The error is kafka-python's own, and it is all that you get: no address, no reason. (Without the
-# parameter it comes after a minute.) *Metadata* is what a client asks for before its first record:
-# who keeps the topic? Bootstrap had worked, and this did not. What else is there to see? The lines
-# that kafka-python logged, and the address that the broker names.
+# parameter it comes after a minute.) Bootstrap had worked. But before its first record a client
+# asks for *metadata*: who keeps the topic? `send` waited for the answer, and none came. What else
+# is there to see? The lines that kafka-python logged, and the address that the broker names.
 
 # %%
 print(*lines, sep="\n")

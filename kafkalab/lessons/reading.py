@@ -29,7 +29,7 @@ BETWEEN = "#F6D9C6"
 
 
 @dataclass(frozen=True)
-class Step:
+class Standing:
     """The three offsets of one partition after something was done.
 
     `committed` is None for a group that has committed nothing.
@@ -41,10 +41,10 @@ class Step:
     end: int
 
 
-def step(what: str, consumer: KafkaConsumer) -> Step:
+def step(what: str, consumer: KafkaConsumer) -> Standing:
     """Where a consumer of one partition, its group and the log stand now."""
     (place,) = consumer.assignment()
-    return Step(
+    return Standing(
         what,
         position=consumer.position(place),
         committed=consumer.committed(place),
@@ -96,7 +96,7 @@ def uncooked(values: Sequence[str], records: Sequence[Any]) -> str:
     return f"{len(missing)} of {len(records)} orders are not cooked." if missing else ""
 
 
-def offsets_over_steps(steps: Sequence[Step], ax: Axes | None = None) -> Axes:
+def offsets_over_steps(steps: Sequence[Standing], ax: Axes | None = None) -> Axes:
     """Log end, position and committed offset after each step; shaded: read and not committed."""
     ax = ax or plt.subplots(figsize=(7.5, 3.8))[1]
     # Each step holds until the next one, the last one for half a step.

@@ -1,35 +1,38 @@
-"""Lesson replication: what several faults did to the same topic, on one clock, and a way back.
-
-The chart shows who led, who was in sync, who waited.
-"""
+"""Lesson replication: who asked a leader for records, and what a kill looked like from outside."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from kafkalab import quick
-from kafkalab.draw.drawing import MARK, PLATE, nothing, rows_of
+from kafkalab import clients, quick
+from kafkalab.draw.drawing import MARK, nothing, rows_of
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+
     from kafkalab.cluster.cluster import Cluster
     from kafkalab.cluster.views import TopicView
     from kafkalab.draw.drawing import Frame
 
 LEADERS = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
-GAP = "#D55E00"
+ADDED = re.compile(r"Added fetcher to broker (?:\S*?id=)?(\d+)")
 
 
 def as_before(cluster: Cluster, before: TopicView) -> None:
     """Bring all brokers back, and each partition of the topic to the leader that it had before.
 
-    For a cell that stops a leader: run again, it finds one to stop. WaitTimeout after 15 seconds.
+    For a cell that breaks a leader: run again, it finds one to break. WaitTimeout after 15 seconds.
     """
     from kafka import KafkaAdminClient
 
@@ -46,76 +49,119 @@ def as_before(cluster: Cluster, before: TopicView) -> None:
         wait_until(led, timeout=15, what="the leaders of before")
 
 
-def failover(looks: Frame, waits: Frame) -> Axes:
-    """A row for each fault, in the order of `waits`: the leader map, and beside it the ISR.
+def read_to_the_end(reader: KafkaConsumer, cluster: Cluster, topic: str) -> int:
+    """How many records the reader gets when all replicas of partition 0 have the same log.
 
-    `looks` has the columns of `kafkalab.Watch`. `waits` has, for each name in `during`, the seconds
-    `sent` and `acknowledged` of the record that waited longest.
+    An earlier run of a cell may have left a follower that is still behind.
     """
-    rows = rows_of(looks, ["during", "seconds", "partition", "leader", "in_sync"])
-    spans = rows_of(waits, ["during", "sent", "acknowledged"])
-    count = max(len(spans), 1)
-    figure, axes = plt.subplots(
-        count,
-        2,
-        figsize=(9, 1.1 * count + 1.2),
-        squeeze=False,
-        sharex=True,
-        width_ratios=(3, 1),
+    cluster.wait_for_isr(topic, len(cluster.topic(topic).partitions[0].replicas))
+
+    def readable() -> bool:
+        copies = cluster.copies(topic)
+        end = cluster.topic(topic).partitions[0].end_offset
+        return copies.equal and {*copies.ends.values()} == {end}
+
+    wait_until(readable, timeout=15, what=f"equal copies of {topic}", every=0.02)
+    return sum(1 for _ in clients.records_until_end(reader))
+
+
+def wait_for_reads(reads: Sequence[tuple[int, float]], partitions: int, more: int) -> None:
+    """Until so many more records have been read from each of the partitions.
+
+    `reads` is what another thread adds to: of each record its partition, and when it was read.
+    """
+    start = len(reads)
+
+    def enough() -> bool:
+        found = Counter(partition for partition, _ in reads[start:])
+        return len(found) == partitions and min(found.values()) >= more
+
+    wait_until(enough, timeout=30, what=f"{more} records from each partition")
+
+
+def requests_at(cluster: Cluster, broker: int) -> Counter[str]:
+    """Who asked a broker to write or to hand out records since the gateway forgot, and how often.
+
+    Where what brokers say to each other does not pass the gateway, as with Docker, a follower is
+    counted once, if its log says that it fetches from this broker.
+    """
+    found = Counter(
+        f"{frame.client_id}: {frame.api}"
+        for api in ("Produce", "Fetch")
+        for frame in cluster.gateway.frames(api, broker=broker, between=None)
     )
-    if rows.empty or spans.empty:
-        return nothing(axes[0, 0])
-    leaders = sorted(rows["leader"].dropna().astype(int).unique())
+    if not cluster.gateway.covers_nodes:
+        for other in cluster.brokers:
+            if str(broker) in ADDED.findall(cluster.logs(other, 5_000)):
+                found[f"broker-{other}-fetcher-0: Fetch"] += 1
+    return found
+
+
+def not_the_mark(said: int) -> str:
+    """What is wrong with the high watermark of copies that end at 40 (not in sync), 50 and 47."""
+    if said == 40:
+        return "broker 0 is not in sync; who waits for it?"
+    if said == 50:
+        return "that is where the leader ends, and broker 2 has not come so far."
+    return "" if said == 47 else "it is the end of one of the copies."
+
+
+def not_the_leaders(before: TopicView, lost: int, said: Mapping[int, int | None]) -> str:
+    """What is wrong with what a reader says of the leaders after a loss; nothing if it is right."""
+    right = {
+        one.partition: next((b for b in one.replicas if b in one.isr and b != lost), None)
+        for one in before.partitions
+    }
+    if missing := right.keys() - said.keys():
+        return f"partition {min(missing)} is missing."
+    wrong = [partition for partition in right if said[partition] != right[partition]]
+    if not wrong:
+        return ""
+    one = before.partitions[wrong[0]]
+    return f"partition {one.partition} has the list {one.replicas}; look at it again."
+
+
+def through_a_kill(looks: Frame, reads: Frame, killed: float) -> Axes:
+    """Who is named leader of each partition and when its records were read; below, who is in sync.
+
+    `looks` has the columns of `kafkalab.Watch`; `reads` has partition and read_at, Unix time, and
+    so has `killed`.
+    """
+    seen = rows_of(looks, ["began", "seconds", "partition", "leader", "in_sync"])
+    read = rows_of(reads, ["partition", "read_at"])
+    _, (top, bottom) = plt.subplots(2, 1, figsize=(9, 4.2), sharex=True, height_ratios=(4, 1))
+    if seen.empty:
+        return nothing(top)
+    seen["x"] = seen["began"] + seen["seconds"] - killed
+    leaders = sorted(seen["leader"].dropna().astype(int).unique())
     shades = {one: LEADERS[place % len(LEADERS)] for place, one in enumerate(leaders)}
-    for (left, right), span in zip(axes, spans.itertuples(), strict=True):
-        seen = rows[rows["during"] == span.during]
-        _map(left, seen, shades)
-        left.set_ylabel(f"{span.during}\npartition")
-        _wait(left, span.sent, span.acknowledged, spans["acknowledged"].max())
-        sizes = seen.groupby("seconds")["in_sync"].mean()
-        right.step(sizes.index, sizes, where="post")
-        right.set(ylim=(0, rows["in_sync"].max() + 0.4))
-        right.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0, 1].set_title("in sync", fontsize=11, weight="normal")
-    for bottom in axes[-1]:
-        bottom.set_xlabel("seconds since the fault")
-    keys = [Patch(color=shades[one], label=f"broker {one} is named leader") for one in leaders]
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
-    return axes[0, 0]
+    for partition, rows in seen.sort_values("x").groupby("partition"):
+        _strip(top, int(partition), rows, shades)
+    read = read[(read["read_at"] - killed).between(seen["x"].min(), seen["x"].max())]
+    top.plot(read["read_at"] - killed, read["partition"], "|", color="black", markersize=7)
+    top.set(ylabel="partition", ylim=(seen["partition"].max() + 0.6, -0.6))
+    top.yaxis.set_major_locator(MaxNLocator(integer=True))
+    top.grid(visible=False)
+    fewest = seen.groupby("x")["in_sync"].min()
+    bottom.step(fewest.index, fewest, where="post")
+    bottom.set(ylim=(0, seen["in_sync"].max() + 0.5), ylabel="in-sync\nreplicas")
+    bottom.set_xlabel("seconds since the broker was killed")
+    bottom.yaxis.set_major_locator(MaxNLocator(integer=True))
+    for ax in (top, bottom):
+        ax.axvline(0, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
+    keys = [Patch(color=shades[one], label=f"broker {one} leads") for one in leaders]
+    dash = Line2D([], [], color="black", marker="|", linestyle="none", label="a record is read")
+    figure = top.get_figure(root=True)
+    assert figure is not None, "made above"
+    figure.legend(handles=[*keys, dash], loc="outside lower center", ncols=len(keys) + 1)
+    return top
 
 
-def _map(ax: Axes, seen: pd.DataFrame, shades: dict[int, str]) -> None:
-    """A strip for each partition, in the shade of the leader that was named; white where none."""
-    end = seen["seconds"].max()
-    for partition, looks in seen.sort_values("seconds").groupby("partition"):
-        change = looks["leader"].fillna(-1).diff() != 0
-        starts = looks[change]
-        stops = [*starts["seconds"].iloc[1:], end]
-        strips = [
-            (start, stop - start, shades[int(leader)])
-            for start, stop, leader in zip(starts["seconds"], stops, starts["leader"], strict=True)
-            if pd.notna(leader)
-        ]
-        places = [(start, length) for start, length, _ in strips]
-        shade = [colour for *_, colour in strips]
-        ax.broken_barh(places, (partition - 0.45, 0.9), facecolors=shade)
-    ax.set_ylim(seen["partition"].max() + 0.6, -0.6)
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    ax.grid(visible=False)
-
-
-def _wait(ax: Axes, sent: float, acknowledged: float, longest: float) -> None:
-    """A frame from the send to the acknowledgement, its words on the side where there is room."""
-    low, _ = ax.get_ylim()
-    ax.axvspan(sent, acknowledged, facecolor="none", edgecolor=GAP, linewidth=1.4)
-    inside = acknowledged > longest * 0.7
-    ax.annotate(
-        f"longest wait {acknowledged - sent:.1f} s",
-        (acknowledged, low / 2),
-        (-6 if inside else 6, 0),
-        textcoords="offset points",
-        ha="right" if inside else "left",
-        va="center",
-        color=MARK,
-        bbox=PLATE,
-    )
+def _strip(ax: Axes, partition: int, rows: pd.DataFrame, shades: Mapping[int, str]) -> None:
+    """In the shade of the leader that was named; white where none was."""
+    starts = rows[rows["leader"].fillna(-1).diff() != 0]
+    stops = [*starts["x"].iloc[1:], rows["x"].max()]
+    for start, stop, leader in zip(starts["x"], stops, starts["leader"], strict=True):
+        if pd.notna(leader):
+            shade = shades[int(leader)]
+            ax.broken_barh([(start, stop - start)], (partition - 0.42, 0.84), facecolors=shade)

@@ -5,9 +5,7 @@ from authoring.percent import Script
 
 # Pages that are above a limit and wait to be split. A page leaves this list, and none comes on it.
 TOO_LARGE: dict[str, list[str]] = {
-    "01_single_broker": ["longest_cell"],
     "04_producers": ["words", "cells", "longest_cell"],
-    "06_replication": ["words", "longest_cell"],
     "09_idempotence_and_transactions": ["words", "longest_cell"],
     "lab02_iris": ["words"],
     "lab03_stock_producer": ["words", "longest_cell"],

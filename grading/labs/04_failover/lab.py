@@ -14,7 +14,7 @@
 # - see what one copy and what a minimum of two are worth;
 # - bring everything back, and measure what a kill costs against a stop.
 #
-# **Needs** lessons 02 and 06. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 02, 06 and 07. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in

@@ -25,7 +25,8 @@ def replicas(views: Mapping[str, TopicView]) -> Axes:
     first = next(iter(views.values()))
     brokers = sorted({broker for one in first.partitions for broker in one.replicas})
     block = len(brokers) + 1.9
-    width = LEFT + len(first.partitions)
+    step = max(2.6, len(first.partitions) / 3)  # from one word of the key to the next
+    width = LEFT + max(len(first.partitions), 3 * step)
     ax = canvas(width, block * len(views) + 0.6, size=(8.2, 0.4 * block * len(views) + 0.6))
     for number, (name, view) in enumerate(views.items()):
         top = block * (len(views) - number)
@@ -37,7 +38,7 @@ def replicas(views: Mapping[str, TopicView]) -> Axes:
             ax.text(0, bottom + 0.4, f"broker {broker}", va="center")
             for one in view.partitions:
                 _copy(ax, LEFT + one.partition, bottom, one, broker)
-    _key(ax)
+    _key(ax, step)
     return ax
 
 
@@ -70,9 +71,9 @@ def _cell(ax: Axes, left: float, bottom: float, leads: bool, in_sync: bool) -> N
     )
 
 
-def _key(ax: Axes) -> None:
+def _key(ax: Axes, step: float) -> None:
     meanings = (("leader", True, True), ("in sync", False, True), ("not in sync", False, False))
     for place, (words, leads, in_sync) in enumerate(meanings):
-        left = LEFT + 4.4 * place
+        left = LEFT + step * place
         _cell(ax, left, 0, leads, in_sync)
         ax.text(left + 1.1, 0.4, words, va="center")

@@ -83,7 +83,7 @@ def test_what_runs_or_judges_grades_again(clone, changed):
     "changed",
     [
         "kafkalab/draw/charts/common.py",
-        "kafkalab/lessons/single_broker.py",
+        "kafkalab/lessons/single_broker/files.py",
         "kafkalab/setup/doctor/examination.py",
         "authoring/contents.py",
         "grading/keep/report.py",

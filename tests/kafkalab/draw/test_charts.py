@@ -97,7 +97,7 @@ def test_files_lie_one_upon_the_other_and_are_named():
     ax = single_broker.files_over_time(pd.DataFrame(looks, columns=["seconds", "segment", "bytes"]))
     assert ax.dataLim.y1 == 1_700
     assert sorted(words(ax)) == ["0", "500"]
-    assert ax.get_ylabel() == "bytes on disk, by segment"
+    assert ax.get_ylabel() == "bytes in the log, by segment"
 
 
 def test_a_class_has_a_colour_a_shape_and_its_number():
@@ -174,19 +174,6 @@ def test_marks_close_together_do_not_cover_one_another_or_leave_the_picture():
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     assert all(ax.figure.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 for box in boxes)
-
-
-def test_a_line_of_offsets_tells_every_lag():
-    ax = single_broker.offsets_line(12, {"a": 6, "b": 12})
-    assert "a reads 6 next, lag 6" in words(ax)
-    assert "b reads 12 next, lag 0" in words(ax)
-    assert {str(offset) for offset in range(13)} <= set(words(ax))
-
-
-def test_a_long_log_is_one_bar():
-    ax = single_broker.offsets_line(12_043, {"audit": 4_000}, start=3_000)
-    assert "9,043 records" in words(ax)
-    assert len(ax.patches) == 1 + 0
 
 
 @pytest.mark.parametrize(
@@ -275,7 +262,7 @@ def brightness(colour):
 
 
 def test_words_on_files_can_be_read():
-    from kafkalab.lessons.single_broker import FILES
+    from kafkalab.lessons.single_broker.files import FILES
 
     for shade in FILES:
         assert (brightness(shade) + 0.05) / 0.05 > 7  # WCAG AAA, black on the shade

@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Namespace
 
 from kafkalab.lessons import reading
-from kafkalab.lessons.reading import Step
+from kafkalab.lessons.reading import Standing
 from tests.kafkalab.drawn import words
 
 
@@ -33,12 +33,16 @@ def test_it_counts_the_orders_that_nobody_cooked():
 
 
 def test_the_chart_tells_where_each_offset_ended():
-    steps = [Step("poll", 6, None, 12), Step("commit", 6, 6, 12), Step("poll", 9, 6, 12)]
+    steps = [
+        Standing("poll", 6, None, 12),
+        Standing("commit", 6, 6, 12),
+        Standing("poll", 9, 6, 12),
+    ]
     shown = words(reading.offsets_over_steps(steps))
     assert {"log end 12", "position 9", "committed offset 6"} <= set(shown)
     assert "read, not\ncommitted" in shown
 
 
 def test_without_a_commit_it_draws_none():
-    shown = words(reading.offsets_over_steps([Step("poll", 6, None, 12)]))
+    shown = words(reading.offsets_over_steps([Standing("poll", 6, None, 12)]))
     assert not any("committed" in word for word in shown)

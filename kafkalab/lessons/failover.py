@@ -1,0 +1,139 @@
+"""Lesson failover: brokers brought back, logs by leader epoch, seconds without a leader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from kafkalab import quick
+from kafkalab.draw.diagrams.canvas import canvas
+from kafkalab.draw.drawing import MARK, PLATE, nothing, rows_of
+from kafkalab.errors import CourseError
+from kafkalab.wait import wait_until
+
+if TYPE_CHECKING:
+    from kafkalab.cluster.cluster import Cluster
+    from kafkalab.cluster.segments import Batch
+    from kafkalab.draw.drawing import Frame
+
+SHADES = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
+SHOWN = 12
+
+
+def preferred_lead(cluster: Cluster, *topics: str) -> None:
+    """All faults undone, all copies in sync, and each partition led by the first of its list."""
+    from kafka import KafkaAdminClient
+
+    cluster.mend()
+    for topic in topics:
+        cluster.wait_for_isr(topic, len(cluster.topic(topic).partitions[0].replicas))
+    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
+
+        def led() -> bool:
+            # Refused while a broker that is back does not count as ready: then once more.
+            admin.elect_leaders(0, list(topics), raise_errors=False)
+            return all(
+                one.leader == one.replicas[0]
+                for topic in topics
+                for one in cluster.topic(topic).partitions
+            )
+
+        wait_until(led, timeout=15, what="the first of each list to lead")
+
+
+def wait_for_equal_copies(cluster: Cluster, topic: str, partition: int = 0) -> None:
+    """Until the logs of all replicas of a partition are the same, byte by byte."""
+    wait_until(
+        lambda: cluster.copies(topic, partition).equal,
+        timeout=15,
+        what=f"equal copies of {topic} {partition}",
+        seen=lambda: f"they end at {cluster.log_ends(topic, partition)}",
+        every=0.02,
+    )
+
+
+def last_line(cluster: Cluster, node: int | str, *words: str) -> str:
+    """The newest line of a node's log that has all of these words."""
+    lines = cluster.logs(node, 20_000).splitlines()
+    found = [line for line in lines if all(word in line for word in words)]
+    if not found:
+        raise CourseError(f"No line in the log of {node} has {', '.join(words)}.")
+    return found[-1]
+
+
+def not_the_cut(said: int) -> str:
+    """What is wrong with where {0: 0, 3: 20, 4: 41} parts from {0: 0, 3: 20, 5: 34}."""
+    if said == 41:
+        return "from 34 to 40 the follower has records of epoch 3, the leader of epoch 5."
+    if said == 20:
+        return "both have epoch 3 from 20 on; how far have both of them?"
+    return "" if said == 34 else "up to there both have records of the same epochs?"
+
+
+def not_how_many(said: int) -> str:
+    """What is wrong with how many of five copies may go, with a minimum of two in sync."""
+    if said == 4:
+        return "that holds for records that all five have. How many are certain to have one?"
+    if said == 3:
+        return "so many may be down, and one can still write. How many have an acknowledged record?"
+    return "" if said == 1 else "how many copies are certain, once a record is acknowledged?"
+
+
+def epochs(logs: Mapping[str, Sequence[Batch]], start: int) -> Axes:
+    """A row of offsets for each log, from `start` on, in the shade of the epoch of their leader."""
+    ax = canvas(SHOWN + 5.5, len(logs) + 0.9, size=(9, 0.55 * len(logs) + 0.9))
+    numbers = sorted({batch.leader_epoch for log in logs.values() for batch in log})
+    seen: set[int] = set()
+    for row, (name, log) in enumerate(logs.items()):
+        bottom = len(logs) - 1 - row + 0.9
+        ax.text(0, bottom + 0.35, name, va="center")
+        offsets = [
+            (offset, batch.leader_epoch)
+            for batch in log
+            for offset in range(batch.base_offset, batch.last_offset + 1)
+            if offset >= start
+        ]
+        for offset, epoch in offsets[:SHOWN]:
+            shade = SHADES[numbers.index(epoch) % len(SHADES)]
+            seen.add(epoch)
+            x = 4.2 + offset - start
+            ax.add_patch(plt.Rectangle((x, bottom), 0.92, 0.7, facecolor=shade, edgecolor="white"))
+            ax.text(x + 0.46, bottom + 0.35, f"{offset}", ha="center", va="center", fontsize=10)
+        if len(offsets) > SHOWN:
+            ax.text(4.3 + SHOWN, bottom + 0.35, "…", va="center")
+    keys = [
+        Patch(color=SHADES[numbers.index(one) % len(SHADES)], label=f"written in epoch {one}")
+        for one in sorted(seen)
+    ]
+    ax.legend(handles=keys, loc="lower left", ncols=len(keys), bbox_to_anchor=(0.2, -0.05))
+    return ax
+
+
+def without_a_leader(frame: Frame, session: float) -> Axes:
+    """A lying bar for each `fault`, as long as its `seconds`; a mark at the session timeout."""
+    rows = rows_of(frame, ["fault", "seconds"]).sort_values("seconds")
+    ax = plt.subplots(figsize=(8, 2.9))[1]
+    ax.set_xlabel("seconds until another leader was named")
+    if rows.empty:
+        return nothing(ax)
+    bars = ax.barh(rows["fault"], rows["seconds"], 0.6)
+    for bar, seconds in zip(bars, rows["seconds"], strict=True):
+        inside = seconds > session / 2
+        ax.annotate(
+            f"{seconds:.1f} s",
+            (0 if inside else seconds, bar.get_y() + bar.get_height() / 2),
+            (6, 0),
+            textcoords="offset points",
+            va="center",
+            color="white" if inside else "black",
+        )
+    ax.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
+    ax.text(session, -0.75, " session timeout", color=MARK, va="center", fontsize=10.5, bbox=PLATE)
+    ax.set_xlim(0, max(rows["seconds"].max(), session) * 1.15)
+    ax.set_ylim(len(rows) - 0.5, -1.1)
+    ax.grid(axis="y", visible=False)
+    return ax

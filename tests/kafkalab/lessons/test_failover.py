@@ -1,0 +1,79 @@
+"""The drawings of lesson 07, and what is said of wrong answers to its exercises."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+
+from kafkalab.errors import CourseError
+from kafkalab.lessons import failover
+
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the drawing needs of a batch."""
+
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+
+
+def test_offsets_have_the_shade_of_their_epoch_in_every_row() -> None:
+    logs = {
+        "apart": [Written(0, 4, 1), Written(5, 7, 2)],
+        "leader": [Written(0, 4, 1), Written(5, 30, 3)],
+    }
+    ax = failover.epochs(logs, start=3)
+    boxes = [text.get_text() for text in ax.texts]
+    assert boxes == ["apart", *"34567", "leader", *map(str, range(3, 15)), "…"]
+    shades = [patch.get_facecolor() for patch in ax.patches]
+    assert len(set(shades[:2] + shades[5:7])) == 1  # epoch 1 in both rows
+    assert shades[2] != shades[7]
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == [f"written in epoch {epoch}" for epoch in (1, 2, 3)]
+
+
+def test_a_bar_says_its_seconds_and_the_shortest_stands_first() -> None:
+    frame = pd.DataFrame({"fault": ["kill", "stop"], "seconds": [3.1, 0.12]})
+    ax = failover.without_a_leader(frame, session=3)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["stop", "kill"]
+    assert [text.get_text() for text in ax.texts] == ["0.1 s", "3.1 s", " session timeout"]
+    low, high = ax.get_ylim()
+    assert low > high  # read from above
+
+
+def test_without_a_fault_there_is_nothing_to_draw() -> None:
+    ax = failover.without_a_leader(pd.DataFrame({"fault": [], "seconds": []}), session=3)
+    assert ax.texts[0].get_text() == "nothing to draw"
+
+
+class Logging:
+    def logs(self, node: int | str, lines: int) -> str:
+        return "one cut a\ntwo cut b\nthree\n"
+
+
+def test_the_newest_line_with_all_words_is_found() -> None:
+    assert failover.last_line(Logging(), 0, "cut") == "two cut b"  # type: ignore[arg-type]
+    assert failover.last_line(Logging(), 0, "cut", "a") == "one cut a"  # type: ignore[arg-type]
+    with pytest.raises(CourseError, match="No line in the log of 0 has cut, three"):
+        failover.last_line(Logging(), 0, "cut", "three")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [(34, ""), (41, "epoch 5"), (20, "both"), (50, "same epochs")]
+)
+def test_where_a_reader_cuts(said: int, why: str) -> None:
+    told = failover.not_the_cut(said)
+    assert bool(told) == bool(why)
+    assert why in told
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [(1, ""), (4, "all five"), (3, "write"), (2, "copies are certain")]
+)
+def test_how_many_a_reader_lets_burn(said: int, why: str) -> None:
+    told = failover.not_how_many(said)
+    assert bool(told) == bool(why)
+    assert why in told
