@@ -1,16 +1,16 @@
 # %% [markdown]
 # # 00 Start
 #
-# Thermometers hang on the roofs of a city. Each has a new number every minute, and several programs
-# want it: now, tonight, or next year. What is Kafka for, and where does a number lie once Kafka has
-# it? You will start a cluster, put one number in, and find more than one in what comes out.
+# Thermometers hang in a city, on roofs, in gardens and in cellars. Each has a new number every
+# minute, and several programs want it: now, tonight, or next year. What is Kafka for, and where
+# does a number lie once Kafka has it? You will put one in, and find five things beside it.
 
 # %% [markdown]
 # You will
 # - say why a log, and not a queue or a table, stands between those who write and those who read,
 # - send a record, find it again by its address, and try to overwrite it,
-# - reach three brokers although you know the address of one,
-# - find out why a client fails although a broker answers it.
+# - find out what a single address is good for,
+# - see a client fail, and find out when and why.
 #
 # Needs nothing but this page; 25 minutes.
 
@@ -24,9 +24,9 @@ patience = 2_000  # milliseconds that a client without hope may wait
 # somebody writes a third program and wants last year too. If each thermometer had to know each
 # program, nothing could be added, and a program that is down for an hour would miss that hour.
 #
-# So something stands between them and keeps what comes. Three kinds of store are at hand. A queue
-# hands each value out once. A table has a row for each roof. A log has the values one after
-# another.
+# So a store stands between them. Three kinds are at hand. A queue
+# hands each value out once. A table has one row for each thermometer. A log has the values one
+# after another.
 
 # %% tags=["prediction"]
 from kafkalab import Choice
@@ -48,21 +48,23 @@ for degrees in (21.5, 22.0, 22.5, 23.0, 23.5):
     table["roof"] = degrees
     log.append(degrees)
 
-alarm = [queue.pop(0) for _ in range(5)]  # table and log are only looked at
+alarm = [queue.pop(0) for _ in range(5)]
+report = list(log)
 print(f"queue: {queue}   table: {table}   log: {log}")
 why = {"the queue": f"it holds {queue}.", "the table": f"it holds {table}."}
-my_store.against("the log", why)
+my_store.against("the log", why)  # beside what you chose
 
 # %% [markdown]
 # What was read is gone from the queue, and the table keeps the newest. In a log reading takes
-# nothing away. So each reader has a place of its own in it, and one can come a year late.
+# nothing away. So each reader has a place of its own in it, and one can come a year late, if the
+# log keeps a year. (Kafka's default is a week.)
 #
-# Kafka is such a log, with three things that a list in Python lacks. It lies on disks, so it lasts.
-# It has copies on several machines, so that one may fail. And it is cut into parts, so that many
-# can write and read at once.
+# Kafka is such a log, with three things that a list in Python lacks. It lies in files, so it
+# outlives a program. It can have copies on several machines, so that one may fail. And it is cut
+# into parts, so that many can write and read at once.
 
 # %%
-from kafkalab import charts, clients, diagrams
+from kafkalab import charts, diagrams
 
 values = ["21.5", "18.0", "9.5", "22.0", "18.5", "9.5", "22.5", "19.0"]
 places = {"new program": 0, "report": 3, "alarm": 8}
@@ -75,20 +77,20 @@ charts.show(
 )
 
 # %% tags=["proof"]
-assert alarm == log, (alarm, log)
+assert alarm == report == log, (alarm, report, log)
 assert queue == [], queue
 assert len(log) == 5, log
 assert list(table.values()) == [23.5], table
 
 # %% [markdown]
 # Writers do not know the readers, and the readers do not know each other. Clicks, payments,
-# positions of lorries and the lines that programs log travel so too. Kafka can also play the queue
-# or the table; both are made of a log then, in later lessons.
+# positions of lorries and the lines that programs log travel so too.
 
 # %% [markdown]
 # ## A record has an address
 #
-# A Kafka process that keeps records and hands them out is a **broker**. Start three of them.
+# A Kafka process that keeps records and hands them out is a **broker**. Several that work together
+# are a cluster. Start three.
 
 # %%
 from kafkalab import Cluster
@@ -97,11 +99,11 @@ cluster = Cluster.start("replicated")
 cluster
 
 # %% [markdown]
-# Records go into a **topic**, which is no more than a name. A topic is cut into **partitions**, and
-# each of them is a log. The place in that log is the **offset**.
+# Records go into a **topic**: a name, with settings, for one or more **partitions**. Each of those
+# is a log, and the place in it is the **offset**.
 #
-# Whoever talks to brokers is a client; yours is the package kafka-python. `quick` makes it give up
-# after seconds where it would wait for minutes.
+# Whoever talks to brokers is a client; yours are in the package kafka-python. This one makes
+# topics. `quick` lets it give up after seconds where it would wait for minutes.
 
 # %%
 from kafka import KafkaAdminClient
@@ -109,14 +111,15 @@ from kafka import KafkaAdminClient
 from kafkalab import quick
 
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
-new = {"temperatures": {"num_partitions": 3, "replication_factor": 1}}
+new = {"temperatures": {"num_partitions": 3, "replication_factor": 1}}  # one copy; more in 06
 admin.create_topics(new, raise_errors=False)  # a second run of this cell finds the topic there
 cluster.wait_for_topic("temperatures")
 cluster.topic("temperatures")
 
 # %% [markdown]
-# Three partitions, all empty; the other columns are for later lessons. Now a producer sends. `send`
-# gives back a promise, and `get` waits until a broker has written the record down and says where.
+# Three partitions, all empty. `leader` is the broker that keeps one; the rest is for later. Now a
+# producer sends. The key says what a value is about, and a header is a note beside it. `send` gives
+# back a promise, and `get` waits until a broker has added the record and says where.
 
 # %%
 from kafka import KafkaProducer
@@ -129,8 +132,8 @@ receipt = promise.get(timeout=10)
 receipt.partition, receipt.offset
 
 # %% [markdown]
-# A partition and an offset. If they are an address, a reader who knows nothing else must find the
-# record. `seek` goes to that place, and `next` takes the record there.
+# If the two are an address within the topic, a reader who knows nothing else must find the record.
+# `assign` names the partition, `seek` goes to the offset, and `next` takes the record there.
 
 # %%
 from kafka import KafkaConsumer, TopicPartition
@@ -143,7 +146,7 @@ consumer.assign([place])
 consumer.seek(place, receipt.offset)
 record = next(consumer)
 ax = diagrams.record(record)
-ax.set_title(f"You gave three parts; the record has six, and its offset is {record.offset}")
+ax.set_title(f"You gave three parts (blue), three came on the way; the offset is {record.offset}")
 charts.show(ax, f"{record.value.decode()} as six boxes: you gave three, three came on the way.")
 
 # %% tags=["proof"]
@@ -153,14 +156,15 @@ assert record.partition == receipt.partition, record
 assert record.offset == receipt.offset, record
 
 # %% [markdown]
-# You gave a key, a value and a header. The client added the time and chose the partition. The
-# offset nobody chose: the broker counts. A **record** is all six together.
+# You gave a key, a value and a header, and the client added the time. A **record** is these four;
+# the other two say where it lies. The client chose the partition. The offset nobody chose: the
+# broker counts. An address is a topic, a partition and an offset.
 
 # %% [markdown]
 # ## Overwrite it
 #
-# The roof warms up, and you send four more temperatures with the same key. How many records with
-# that key does the topic hold then?
+# The roof warms up, and you send four more temperatures with the same key. Spark, which later
+# lessons use, then reads the topic as a table. From your first record on, how many have that key?
 
 # %% tags=["prediction"]
 from kafkalab import Prediction
@@ -171,31 +175,33 @@ my_records
 # %%
 from kafkalab import read_topic, spark_session
 
-for degrees in (b"22.0", b"22.5", b"23.0", b"23.5"):
+for degrees in (b"22.0", b"22.5", b"23.0", b"23.5"):  # a second run of the cell adds four
     newest = producer.send("temperatures", key=b"amsterdam", value=degrees).get(timeout=10)
 
 spark = spark_session()
 rows = read_topic(spark, cluster, "temperatures").where("cast(key as string) = 'amsterdam'")
-rows.selectExpr("partition", "offset", "cast(value as string) as value").orderBy("offset").show()
-my_records.against(rows.count())
+rows = rows.where(f"offset >= {receipt.offset}").orderBy("offset")
+rows.selectExpr("partition", "offset", "cast(value as string) as value").show()
+held = rows.count()
+my_records.against(held)
 
 # %% tags=["proof", "A7", "A40"]
-found = rows.orderBy("offset").collect()
-assert [row.offset for row in found] == list(range(newest.offset + 1)), found
+found = rows.collect()
+assert [row.offset for row in found] == list(range(receipt.offset, newest.offset + 1)), found
 assert {row.partition for row in found} == {receipt.partition}, found
-assert bytes(found[receipt.offset].value) == b"21.5", found[receipt.offset]
+assert bytes(found[0].value) == b"21.5", found[0]
 
 # %% [markdown]
-# Spark has read the topic from its beginning, as the report would. Whoever knows databases expects
-# one row with the newest value. But Kafka has no command that changes a record or its offset. A new
-# temperature is a new record behind the old one. A record can go, when it is old (lesson 01) or
-# when a broker dies at the wrong moment (lesson 08). No client can change it.
+# Whoever knows databases expects one row with the newest value. But Kafka has no command that
+# changes a record or its offset. A new temperature is a new record behind the old one. A record can
+# go: by age or size (lesson 01), by an administrator's hand, as an older value of its key where a
+# topic is set so, or when brokers die at the wrong moment (lesson 08). No client can change it.
 
 # %% [markdown]
-# ## One address is enough
+# ## One address
 #
 # Until now the client had three addresses. Now you give it one, that of a broker which does *not*
-# keep your record. How many brokers does the client know after that?
+# keep your record. How many brokers does that one name to the client?
 
 # %% tags=["prediction"]
 my_brokers = Prediction("brokers")
@@ -211,9 +217,9 @@ print(*(f"broker {broker['broker_id']}: {broker['host']}:{broker['port']}" for b
 my_brokers.against(len(known))
 
 # %% [markdown]
-# The address that you give serves one question: who is in the cluster, and who keeps what? This is
-# called **bootstrap**. The answer names an address for each broker, and those the client works
-# with. Does a record that is sent this way reach the right broker?
+# **Bootstrap** is the question that a client puts to the address you give: who is in the cluster?
+# The answer names an address for each broker, and with those the client works. There it asks for
+# the *metadata* of a topic: who keeps its partitions? Does a record find the right broker this way?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)
@@ -222,8 +228,8 @@ ax = diagrams.brokers(cluster, "temperatures", asked=asked, kept=delivered.parti
 ax.set_title(f"You asked broker {asked}; the record went to broker {keeper}")
 charts.show(
     ax,
-    f"Three brokers, each with its partitions of the topic. The address you gave is "
-    f"that of broker {asked}; the record went to partition {delivered.partition}.",
+    f"The client and three brokers, each with its partitions. One arrow asks broker {asked}; "
+    f"the other brings the record to broker {keeper}, partition {delivered.partition}.",
 )
 
 # %% tags=["proof", "A13"]
@@ -233,10 +239,12 @@ assert delivered.partition == receipt.partition, delivered
 assert keeper != asked, (keeper, asked)
 
 # %% [markdown]
+# No broker passes a record on: the client went to the keeper itself.
+#
 # ## Outside the course
 #
-# At work you have kafka-python as it is. Here are your lines in a program that knows nothing of the
-# course. Before you run the next cell: will its record go to the partition of yours?
+# Here are your lines in a program that knows nothing of the course. Before you run the next cell:
+# will its record go to the partition of yours?
 
 # %%
 import subprocess
@@ -251,33 +259,33 @@ print("partition", receipt.partition, "offset", receipt.offset)
 command = [sys.executable, "-P", "-c", program]  # -P: without the modules of this folder
 run = subprocess.run(command, capture_output=True, text=True, timeout=60)
 print(run.stdout, run.stderr)
-clients.MENDS
 
 # %% tags=["proof"]
 assert f"partition {receipt.partition} " in run.stdout, (run.stdout, run.stderr)
 
 # %% [markdown]
-# It does, as you see above the table. Two things differ outside. There is no `quick`, so a client
-# in trouble waits longer. And the faults in the table are not mended; they show when brokers stop,
-# freeze or die.
+# It does: one key, one partition (lesson 02). Three things differ outside. There is no `quick`, so
+# a client in trouble waits longer. What an earlier run of a cell opened stays open; here the course
+# closes it. And kafka-python has faults, most of which show when brokers fail. `import kafkalab`
+# mends them in your kernel, and only there; `kafkalab.clients.MENDS` lists them.
 
 # %% [markdown]
 # ## When it goes wrong
 #
-# Which address a broker names to its clients stands in its setting `advertised.listeners`. People
-# type it, and here somebody typed a wrong port. The address that *you* give is right, and the
-# broker behind it is well.
+# Which address a broker names stands in its setting `advertised.listeners`. People type it, and
+# here somebody typed port 9. The address that *you* give is right, the broker behind it is well.
 
 # %% tags=["prediction"]
+from kafkalab.lessons import start
+
 wrong = "BROKER://broker:19092,CLIENT://127.0.0.1:9"  # BROKER is for brokers, CLIENT for you
 lost = Cluster.start("single", settings={"advertised.listeners": wrong})
-my_failure = Choice("When does a producer fail?", "when it is made", "when it sends", "never")
+start.make_topic(lost.address, "temperatures")  # asks this one address and no other
+my_failure = Choice("When does this producer fail?", "when it is made", "when it sends", "never")
 my_failure
 
 # %%
 from kafka.errors import KafkaTimeoutError
-
-from kafkalab.lessons import start
 
 with start.logged() as lines:  # keeps what kafka-python logs meanwhile
     guest = KafkaProducer(bootstrap_servers=lost.address, max_block_ms=patience)
@@ -287,32 +295,44 @@ with start.logged() as lines:  # keeps what kafka-python logs meanwhile
         failure = error
         print(error)
     guest.close()
-made = f"it was made: a broker answered at {lost.address}."
-my_failure.against("when it sends", {"when it is made": made, "never": f"it said: {failure}"})
+why = {"when it is made": "it was made: a broker answered.", "never": f"it said: {failure}"}
+my_failure.against("when it sends", why)
 
 # %% [markdown]
-# The error is kafka-python's own, and it is all that you get: no address, no reason. (Without the
-# parameter it comes after a minute.) *Metadata* is what a client asks for before its first record:
-# who keeps the topic? Bootstrap had worked, and this did not. What else is there to see? The lines
-# that kafka-python logged, and the address that the broker names.
+# The error is kafka-python's own: no address, no reason. (In Java it comes out of the promise.)
+# Bootstrap had worked, and the question for metadata did not. A missing topic gives the same error.
+# What else is there to see? What kafka-python logged, what the broker itself says, and the same
+# send where only the setting is right.
 
 # %%
 print(*lines, sep="\n")
-print("You gave the address", lost.address)
-print("The broker names", start.named_by(lost.address)[0])
+print("You gave", lost.address, "and the broker names", start.named_by(lost.address)[0])
+print("It has the topics", start.topics_of(lost.address))
+
+with Cluster.start("single", beside=True) as mended:
+    start.make_topic(mended.address, "temperatures")
+    guest = KafkaProducer(bootstrap_servers=mended.address, **quick.producer)
+    sent = guest.send("temperatures", value=b"25.0").get(timeout=10)
+    right = [mended.address, start.named_by(mended.address)[0]]
+print(f"Mended: you gave {right[0]}, it names {right[1]}, and the offset is {sent.offset}")
 
 # %% tags=["proof"]
 assert "Failed to update metadata" in str(failure), failure
 assert any("ECONNREFUSED" in line for line in lines), lines
 assert start.named_by(lost.address) == {0: "127.0.0.1:9"}, start.named_by(lost.address)
+assert start.topics_of(lost.address) == ["temperatures"], start.topics_of(lost.address)
+assert right[0] == right[1], right
+assert sent.offset == 0, sent
 
 # %% [markdown]
-# *ECONNREFUSED*: nobody listens at a port. Not at the one that you gave, for there a broker
-# answered. It named another address, the client went there, and no line says which that was.
+# The topic is there, so it is the address. *ECONNREFUSED* is the word that counts: nobody listens
+# at a port. (30000 ms is a limit, not a time that passed.) Not at the port that you gave, for there
+# a broker answered. It named another address, the client went there, and no line says which that
+# was.
 #
-# At work this is often a broker in a container. It names the container, or its own `localhost`:
-# right from inside, wrong from where you are. To change the address in your program helps nothing.
-# Compare the two addresses (`kcat -L -b ADDRESS` shows what a broker names), and mend the setting.
+# At work this is often a broker in a container that names its own `localhost`: right from inside,
+# wrong from where you are. To change the address in your program helps nothing. Compare the two
+# addresses (the tool `kcat -L -b ADDRESS` shows what a broker names), and mend the setting.
 
 # %% [markdown]
 # ## Your turn
@@ -341,7 +361,9 @@ other = (receipt.partition + 1) % 3
 bare = producer.send("temperatures", value=b"20.9", partition=other).get(timeout=10)
 # END SOLUTION
 taken = receipt.partition
-exercise.check("bare", bare, lambda one: "there yours lies." if one.partition == taken else "")
+exercise.check(
+    "bare", bare, lambda one: "that is the first one's." if one.partition == taken else ""
+)
 
 # %% tags=["proof", "A7"]
 assert again == record, again  # key, value, headers, timestamp: all as they were
@@ -360,13 +382,11 @@ from IPython.display import Markdown
 Markdown(f"""
 - Of {len(log)} values that were read, the queue kept {len(queue)}, the table {len(table)}, and the
   log {len(log)}.
-- It works here: {len(cluster.brokers)} brokers were ready in {cluster.started_in:.1f} s.
-- The address of a record is a partition and an offset; yours are {receipt.partition} and
-  {receipt.offset}. In the end {rows.count()} records had its key, and none had replaced another.
-- From one address a client learns of {len(known)} brokers. Broker {asked} was asked, and broker
-  {keeper} kept the record.
-- A client works with the addresses that brokers name. Where one was wrong, bootstrap succeeded, and
-  `send` said: {failure}
+- An address is a topic, a partition and an offset; yours are temperatures, {receipt.partition} and
+  {receipt.offset}. Then {held} records had its key, and none had replaced another.
+- One address named {len(known)} brokers. Broker {asked} was asked, broker {keeper} kept the record.
+- A client works with the addresses that brokers name. With a wrong one, bootstrap succeeded, and
+  `send` said: {failure} With the right one it went through.
 """)
 
 # %%

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from kafkalab import environment
 from kafkalab.draw.drawing import PLATE
+from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -27,9 +33,21 @@ LINES = (
 )
 BETWEEN = "#F6D9C6"
 
+# What stands before the lines of a program of its own. It knows kafka-python and nothing else.
+HEAD = """\
+import json, os, signal
+from kafka import KafkaConsumer
+settings = {settings!r}
+def note(what, consumer):
+    (place,) = consumer.assignment()
+    committed = consumer.committed(place)
+    end = consumer.end_offsets([place])[place]
+    print(json.dumps([what, consumer.position(place), committed, end]), flush=True)
+"""
+
 
 @dataclass(frozen=True)
-class Step:
+class Noted:
     """The three offsets of one partition after something was done.
 
     `committed` is None for a group that has committed nothing.
@@ -41,15 +59,40 @@ class Step:
     end: int
 
 
-def step(what: str, consumer: KafkaConsumer) -> Step:
+def step(what: str, consumer: KafkaConsumer) -> Noted:
     """Where a consumer of one partition, its group and the log stand now."""
     (place,) = consumer.assignment()
-    return Step(
+    return Noted(
         what,
         position=consumer.position(place),
         committed=consumer.committed(place),
         end=consumer.end_offsets([place])[place],
     )
+
+
+def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Noted]:
+    """Run the lines as a Python program of its own; show and return the steps that it noted.
+
+    `KafkaConsumer`, `os`, `signal`, the settings as `settings` and `note(what, consumer)` are at
+    hand in it. It may end, or kill itself; any other end is an error.
+    """
+    text = HEAD.format(settings=settings) + program
+    command = [sys.executable, "-P", "-c", text]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env=environment.for_python(),
+    )
+    if done.returncode not in (0, -signal.SIGKILL):
+        raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
+    steps = [Noted(*json.loads(line)) for line in done.stdout.splitlines()]
+    for one in steps:
+        what = " ".join(one.what.split())
+        print(f"{what}: position {one.position}, committed {one.committed}, log end {one.end}")
+    return steps
 
 
 def new_group(cluster: Cluster, name: str) -> str:
@@ -96,7 +139,7 @@ def uncooked(values: Sequence[str], records: Sequence[Any]) -> str:
     return f"{len(missing)} of {len(records)} orders are not cooked." if missing else ""
 
 
-def offsets_over_steps(steps: Sequence[Step], ax: Axes | None = None) -> Axes:
+def offsets_over_steps(steps: Sequence[Noted], ax: Axes | None = None) -> Axes:
     """Log end, position and committed offset after each step; shaded: read and not committed."""
     ax = ax or plt.subplots(figsize=(7.5, 3.8))[1]
     # Each step holds until the next one, the last one for half a step.

@@ -2,8 +2,11 @@
 
 from types import SimpleNamespace as Namespace
 
+import pytest
+
+from kafkalab.errors import CourseError
 from kafkalab.lessons import reading
-from kafkalab.lessons.reading import Step
+from kafkalab.lessons.reading import Noted
 from tests.kafkalab.drawn import words
 
 
@@ -33,12 +36,35 @@ def test_it_counts_the_orders_that_nobody_cooked():
 
 
 def test_the_chart_tells_where_each_offset_ended():
-    steps = [Step("poll", 6, None, 12), Step("commit", 6, 6, 12), Step("poll", 9, 6, 12)]
+    steps = [Noted("poll", 6, None, 12), Noted("commit", 6, 6, 12), Noted("poll", 9, 6, 12)]
     shown = words(reading.offsets_over_steps(steps))
     assert {"log end 12", "position 9", "committed offset 6"} <= set(shown)
     assert "read, not\ncommitted" in shown
 
 
 def test_without_a_commit_it_draws_none():
-    shown = words(reading.offsets_over_steps([Step("poll", 6, None, 12)]))
+    shown = words(reading.offsets_over_steps([Noted("poll", 6, None, 12)]))
     assert not any("committed" in word for word in shown)
+
+
+NOTE_ONE = """
+class Reader:
+    assignment = lambda self: {"here"}
+    committed = lambda self, place: None
+    position = lambda self, place: settings["at"]
+    end_offsets = lambda self, places: {"here": 12}
+note("poll", Reader())
+"""
+
+
+@pytest.mark.parametrize(
+    "end", ["", "os.kill(os.getpid(), signal.SIGKILL)\nnote('never', Reader())"]
+)
+def test_what_a_program_noted_outlives_it(end, capsys):
+    assert reading.run(NOTE_ONE + end, at=6) == [Noted("poll", 6, None, 12)]
+    assert capsys.readouterr().out == "poll: position 6, committed None, log end 12\n"
+
+
+def test_a_program_with_a_fault_says_so():
+    with pytest.raises(CourseError, match="no_such_name"):
+        reading.run("no_such_name")

@@ -20,7 +20,10 @@ def test_what_kafka_python_logs_is_kept_once_and_shown_nowhere_else(capsys):
 
 
 @pytest.mark.cluster
-def test_a_broker_names_what_it_was_told_to_name():
+def test_a_broker_names_what_it_was_told_to_name_and_makes_a_topic_all_the_same():
     told = "BROKER://broker:19092,CLIENT://127.0.0.1:9"
     with Cluster.start("single", settings={"advertised.listeners": told}, beside=True) as cluster:
         assert start.named_by(cluster.address) == {0: "127.0.0.1:9"}
+        for _ in range(2):
+            start.make_topic(cluster.address, "rides")
+            assert start.topics_of(cluster.address) == ["rides"]

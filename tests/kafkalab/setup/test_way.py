@@ -79,8 +79,8 @@ def test_the_contents_name_the_next_step_and_the_words_of_what_is_done(work, rea
     reached(**{START: END | {"predictions": {"records": {"verdict": "off"}}}})
     after = contents.as_markdown(repository(), work)
     assert "**Next:** [01 A single broker](notebooks/01_single_broker.ipynb)" in after
-    assert "| 00 | [Start](notebooks/00_start.ipynb) | 20 | done | 0 close, 1 off |  |" in after
-    assert "A **record** is all six together" in after
+    assert "| 00 | [Start](notebooks/00_start.ipynb) | 25 | done | 0 close, 1 off |  |" in after
+    assert "A **record** is these four" in after
     assert "## Still running" not in after
 
 
