@@ -164,9 +164,9 @@ assert record.partition == receipt.partition, record
 assert record.offset == receipt.offset, record
 
 # %% [markdown]
-# You gave a key, a value and a header, and the client added the time: that is the **record**. The
-# client chose the partition. The offset nobody chose: the broker counts. An address is a topic, a
-# partition and an offset.
+# You gave a key, a value and a header, and the client added the time. A **record** is these four;
+# the other two say where it lies. The client chose the partition. The offset nobody chose: the
+# broker counts. An address is a topic, a partition and an offset.
 
 # %% [markdown]
 # ## Overwrite it
@@ -225,10 +225,9 @@ print(*(f"broker {broker['broker_id']}: {broker['host']}:{broker['port']}" for b
 my_brokers.against(len(known))
 
 # %% [markdown]
-# The address that you give serves one question: who is in the cluster? This is called
-# **bootstrap**. The answer names an address for each broker, and with those the client works. There
-# it asks for the *metadata* of a topic: who keeps its partitions? Does a record find the right
-# broker this way?
+# **Bootstrap** is the question that a client puts to the address you give: who is in the cluster?
+# The answer names an address for each broker, and with those the client works. There it asks for
+# the *metadata* of a topic: who keeps its partitions? Does a record find the right broker this way?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)

@@ -47,7 +47,7 @@ def note(what, consumer):
 
 
 @dataclass(frozen=True)
-class Standing:
+class Noted:
     """The three offsets of one partition after something was done.
 
     `committed` is None for a group that has committed nothing.
@@ -59,10 +59,10 @@ class Standing:
     end: int
 
 
-def step(what: str, consumer: KafkaConsumer) -> Standing:
+def step(what: str, consumer: KafkaConsumer) -> Noted:
     """Where a consumer of one partition, its group and the log stand now."""
     (place,) = consumer.assignment()
-    return Standing(
+    return Noted(
         what,
         position=consumer.position(place),
         committed=consumer.committed(place),
@@ -70,7 +70,7 @@ def step(what: str, consumer: KafkaConsumer) -> Standing:
     )
 
 
-def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Standing]:
+def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Noted]:
     """Run the lines as a Python program of its own; show and return the steps that it noted.
 
     `KafkaConsumer`, `os`, `signal`, the settings as `settings` and `note(what, consumer)` are at
@@ -88,7 +88,7 @@ def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Standing]
     )
     if done.returncode not in (0, -signal.SIGKILL):
         raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
-    steps = [Standing(*json.loads(line)) for line in done.stdout.splitlines()]
+    steps = [Noted(*json.loads(line)) for line in done.stdout.splitlines()]
     for one in steps:
         what = " ".join(one.what.split())
         print(f"{what}: position {one.position}, committed {one.committed}, log end {one.end}")
@@ -139,7 +139,7 @@ def uncooked(values: Sequence[str], records: Sequence[Any]) -> str:
     return f"{len(missing)} of {len(records)} orders are not cooked." if missing else ""
 
 
-def offsets_over_steps(steps: Sequence[Standing], ax: Axes | None = None) -> Axes:
+def offsets_over_steps(steps: Sequence[Noted], ax: Axes | None = None) -> Axes:
     """Log end, position and committed offset after each step; shaded: read and not committed."""
     ax = ax or plt.subplots(figsize=(7.5, 3.8))[1]
     # Each step holds until the next one, the last one for half a step.

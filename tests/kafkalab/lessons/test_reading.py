@@ -6,7 +6,7 @@ import pytest
 
 from kafkalab.errors import CourseError
 from kafkalab.lessons import reading
-from kafkalab.lessons.reading import Standing
+from kafkalab.lessons.reading import Noted
 from tests.kafkalab.drawn import words
 
 
@@ -36,18 +36,14 @@ def test_it_counts_the_orders_that_nobody_cooked():
 
 
 def test_the_chart_tells_where_each_offset_ended():
-    steps = [
-        Standing("poll", 6, None, 12),
-        Standing("commit", 6, 6, 12),
-        Standing("poll", 9, 6, 12),
-    ]
+    steps = [Noted("poll", 6, None, 12), Noted("commit", 6, 6, 12), Noted("poll", 9, 6, 12)]
     shown = words(reading.offsets_over_steps(steps))
     assert {"log end 12", "position 9", "committed offset 6"} <= set(shown)
     assert "read, not\ncommitted" in shown
 
 
 def test_without_a_commit_it_draws_none():
-    shown = words(reading.offsets_over_steps([Standing("poll", 6, None, 12)]))
+    shown = words(reading.offsets_over_steps([Noted("poll", 6, None, 12)]))
     assert not any("committed" in word for word in shown)
 
 
@@ -65,7 +61,7 @@ note("poll", Reader())
     "end", ["", "os.kill(os.getpid(), signal.SIGKILL)\nnote('never', Reader())"]
 )
 def test_what_a_program_noted_outlives_it(end, capsys):
-    assert reading.run(NOTE_ONE + end, at=6) == [Standing("poll", 6, None, 12)]
+    assert reading.run(NOTE_ONE + end, at=6) == [Noted("poll", 6, None, 12)]
     assert capsys.readouterr().out == "poll: position 6, committed None, log end 12\n"
 
 
