@@ -275,7 +275,7 @@ print(my_fault.against("at about the same time", dict.fromkeys(my_fault.answers,
 charts.show(ax, f"Bars: seconds until another leader was named. {title}.")
 
 # %% tags=["proof", "A87", "B99", "B117", "C32", "R11", "R13", "R36"]
-assert abs(seconds["freeze"] - seconds["kill"]) < 1, seconds  # heartbeats: every 0.5 s
+assert abs(seconds["freeze"] - seconds["kill"]) < 1.5, seconds  # half a session
 backs = [name for name in {look.during for look in watch.looks} if name.startswith("back")]
 assert len(backs) == 4, backs
 assert watch.until_moved("back after stop", 0) is None, "a restart moved a leader"
