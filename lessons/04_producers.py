@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 04 Producers
 #
-# A taxi company sends a record for each ride. `send` comes back within microseconds, and no network
-# is that fast. What happens between `send` and the acknowledgement, how long may it take, and who
-# tells you when it goes wrong?
+# A taxi company sends a record for each ride. `send` mostly comes back at once, long before a
+# broker can have answered. What happens between `send` and the acknowledgement, how long may it
+# take, and who tells you when it goes wrong?
 
 # %% [markdown]
 # You will
@@ -130,7 +130,7 @@ assert set(refused) <= {None, "COORDINATOR_LOAD_IN_PROGRESS"}, refused
 # none yet. It fetches one, and answers with an error that means *ask again*. The producer pauses
 # for a tenth of a second (`retry_backoff_ms`) first, and all else waits with it.
 #
-# The other rides paid for none of this. Id and metadata are kept, and each record goes straight to
+# The other rides did not pay for id and metadata again: both are kept. Each record goes straight to
 # the leader of its partition. Kafka has no router: the client has the map.
 
 # %% [markdown]
@@ -142,8 +142,8 @@ assert set(refused) <= {None, "COORDINATOR_LOAD_IN_PROGRESS"}, refused
 # - Then the record waits for company, up to `linger_ms` (lesson 05).
 # - Each time it is sent, the producer waits `request_timeout_ms` for the answer,
 # - pauses for `retry_backoff_ms`, and sends the same record again: a **retry**.
-# - From the return of `send` until the future is decided it takes `delivery_timeout_ms` at most.
-#   This is the **delivery timeout**.
+# - After `delivery_timeout_ms` it is over, and the future fails. That time runs from the first
+#   record of the batch. This is the **delivery timeout**.
 #
 # A producer with short times, so that we need not wait long:
 
@@ -209,8 +209,8 @@ assert min(steps) >= 0.95, steps
 # %% [markdown]
 # Read it from the top. `send` had to wait for the metadata, and that time does not count: the long
 # bar, the delivery timeout, begins where `send` returns. Under it the steps: company, an answer
-# that never comes, a pause, and the same again until the long bar ends. There is no number of
-# retries to set. It is the time that ends a send.
+# that never comes, a pause, and the same again until the long bar ends. `retries` has no limit
+# unless you set one: it is the time that ends a send.
 #
 # The error says that time has passed. It does not say what became of the record. Ask the topic.
 
@@ -274,8 +274,8 @@ assert kept["without"] < 100, kept
 # Many programs send, flush, and believe that all is well.
 #
 # Besides `get`, a producer can call a function of yours with each answer: a **callback** with the
-# receipt, an *errback* with the error. The next topic refuses records above 65,536 bytes. Ten are
-# sent, one of them larger.
+# receipt, an *errback* with the error. The next topic refuses batches above 65,536 bytes, as they
+# are sent. Ten records are sent, and one of them alone is larger.
 
 # %% tags=["prediction"]
 my_flush = Choice(
@@ -347,11 +347,12 @@ assert "Metadata" not in {one.api for one in talk}, talk
 # and looks at no future has asked nobody. The record was sent once. That it is too large will not
 # change, and the client knows which errors a retry can mend.
 #
-# A callback runs on the producer's own thread, the one that sends. While your function works,
-# nothing is sent: keep it short.
+# A callback mostly runs on the producer's own thread, the one that sends. While your function works
+# there, nothing is sent: keep it short.
 #
-# Some errors come out of `send` itself: a value that is not bytes, a record above
-# `max_request_size`, a closed producer. So a program looks in two places.
+# Some errors come out of `send` itself: a value that is not bytes, a closed producer, and with this
+# client a record above `max_request_size` (Java fails the future). So a program looks in two
+# places.
 #
 # > *This client and Java's.* A topic that does not exist blocks `send` for `max_block_ms`; then
 # > kafka-python raises, and Java fails the future. (With `auto.create.topics.enable`, which is

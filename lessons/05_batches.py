@@ -94,10 +94,10 @@ assert stored[-1].bytes > 3_000, stored[-1]
 assert left[5] - sent[65] < 0.5, left[5] - sent[65]
 
 # %% [markdown]
-# Each tick on top is a record, each bar below it a batch. A full one does not care about linger; it
-# waits at most for the answer to the one before. What does not fill one waits out its time. And the
-# record of 3,000 bytes was not refused: it got a batch of its own, which was full with one record.
-# `batch_size` is an aim, no limit. `flush` and `close` send everything off at once.
+# Each tick on top is a record, each bar below it a batch. A full one does not care about linger;
+# here it waits at most for the answer to the one before. What does not fill one waits out its time.
+# And the record of 3,000 bytes was not refused: it got a batch of its own, which was full with one
+# record. `batch_size` is an aim, no limit. `flush` and `close` send everything off at once.
 
 # %% [markdown]
 # ## Who goes along?
@@ -222,9 +222,9 @@ assert queued[0] < 200 <= queued[200] < 10_000, queued
 # wait buys, a batch instead of a request for each. On the right what it costs.
 #
 # The lowest row is the surprise. Without company each record is a request of its own, whatever the
-# linger. This client has one request of a partition under way at a time (Java's up to five on each
-# connection), and the way takes longer than a millisecond. So a queue grows, and to refuse company
-# is slow.
+# linger. With idempotence on, this client has one request of a partition under way at a time
+# (Java's up to five on each connection), and the way takes longer than a millisecond. So a queue
+# grows, and to refuse company is slow.
 #
 # Java's producer lingers for 5 ms unless told otherwise, this one for 0. At 0 batches form all the
 # same: what comes while a request is under way goes together in the next.
@@ -305,7 +305,8 @@ assert offsets == list(range(150)), offsets  # too large was the batch: it was c
 # What repeats is written once, and a larger batch repeats more. So codec and batch size belong
 # together, and the wait for company pays twice. The broker stores a batch as the producer packed
 # it, and the consumer unpacks it: bytes are saved on both ways and on every disk. The exception is
-# a topic with a `compression.type` of its own: there the broker packs each batch anew.
+# a topic with a `compression.type` of its own: there the broker packs a batch anew that comes with
+# another codec.
 #
 # The price is time on a processor. How much depends on the program that packs, so no number is
 # given here: this client's gzip always works at its strongest level, and Java's lets you choose.
@@ -379,7 +380,12 @@ class Bounded:
         if not self.room.acquire(timeout=0.5):
             raise KafkaTimeoutError("no answer to any of the records on their way")
         # END SOLUTION
-        return self.producer.send(topic, value=value).add_both(lambda _: self.room.release())
+        try:
+            future = self.producer.send(topic, value=value)
+        except Exception:
+            self.room.release()  # nothing is on its way
+            raise
+        return future.add_both(lambda _: self.room.release())
 
 
 exercise.check("Bounded", Bounded, batches.answers.bounded)

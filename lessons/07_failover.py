@@ -55,7 +55,7 @@ own = {"client_id": "loner", "acks": 1, "enable_idempotence": False}
 loner = KafkaProducer(bootstrap_servers=cluster.addresses[0], **quick.producer | own)
 watch = Watch(cluster, "orders", asked=2)
 ledger = Ledger()
-numbers = count()
+numbers = count(cluster.topic("orders").records)  # none twice, also where you run this cell again
 
 
 def a_round():

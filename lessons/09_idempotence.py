@@ -249,9 +249,10 @@ tries = cluster.gateway.frames("Produce", client_id=kept)
 assert [frame.outcome for frame in tries] == ["lost"] + ["answered"] * 5, "one on its way at a time"
 
 # %% [markdown]
-# It does (KIP-98). kafka-python keeps one request to a partition on its way, and the other rides
-# wait. Java's producer has up to five (since KAFKA-5494) and puts them back in the order of their
-# numbers. And a leader refuses a batch that skips a number.
+# It does (KIP-98), in two ways. kafka-python keeps one request to a partition on its way while
+# idempotence is on, and the other rides wait: that is what you saw. Java's producer has up to five
+# (since KAFKA-5494) and puts them back in the order of their numbers, and a leader that knows the
+# producer refuses a batch that skips one.
 
 # %% [markdown]
 # ## A program that is started again
@@ -352,9 +353,10 @@ assert part.error_code == 0, "no error: the broker takes it for a new producer's
 assert part.base_offset == 1, part
 
 # %% [markdown]
-# Twice: one producer, its own retry, and no error. The memory has an end, in time as in number. A
-# copy that is a day late is rare. But what has to be known again after a restart, or after days,
-# needs a number of its own in the record.
+# Twice: one producer, its own retry, and no error. The memory ends with time. (It ends after five
+# batches too, but there the leader still knows the last number, and refuses the copy.) A copy that
+# is a day late is rare. But what has to be known again after a restart, or after days, needs a
+# number of its own in the record.
 
 # %% [markdown]
 # ## Your turn

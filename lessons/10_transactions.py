@@ -19,7 +19,7 @@ orders_to_bill = 20
 # %%
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 
-from kafkalab import Choice, Cluster, Prediction, charts, clients, quick, wait_until
+from kafkalab import Choice, Cluster, Prediction, charts, clients, quick
 from kafkalab.lessons import transactions
 
 cluster = Cluster.start("replicated", gateway=True)
@@ -105,9 +105,10 @@ assert default == "read_uncommitted", default
 assert seen == {"read_uncommitted": 2, "read_committed": 0}, seen
 
 # %% [markdown]
-# Half a transaction is on the disk, and whoever reads with the default settings works with it, also
-# if it is aborted later. A producer's transaction protects no consumer that does not ask:
-# `isolation_level="read_committed"`.
+# Records of a transaction that is not decided are in the logs, and whoever reads with the default
+# settings of this client or of Java's works with them, also if they are aborted later.
+# (librdkafka's default is `read_committed`.) A producer's transaction protects no consumer that
+# does not ask: `isolation_level="read_committed"`.
 #
 # ## What a careful reader waits for
 #
@@ -217,14 +218,17 @@ def bill(batch, consumer, producer, bills):
 
 # %% [markdown]
 # Around it stands a loop, the same in every such program. If another clerk has taken the name, end.
-# After any other failure, abort, go back to the committed offset, and try again.
+# After another failure abort, go back to the committed offset, and try again; where it is final (no
+# permission, say), `abort_transaction` raises it once more, and the program ends.
 
 
 # %%
 def clerk(consumer, producer, bills):
     producer.init_transactions()  # ends what an earlier clerk of this name has left open
     while transactions.left_to_read(consumer):  # at work: while True
-        batch = wait_until(lambda: consumer.poll(500) or None, timeout=10, what="an order")
+        batch = consumer.poll(500)
+        if not batch:
+            continue  # nothing new
         try:
             bill(batch, consumer, producer, bills)
         except ProducerFencedError:
@@ -355,8 +359,8 @@ assert ends_of_bills[-1] == "commit", ends_of_bills
 # ## Your turn
 #
 # 1. kafka-python speaks an older version of the protocol for transactions. The cell lets Java's
-#    producer send three records, and prints what each client asked for in its transactions. Which
-#    request does Java's leave out?
+# producer send four records in two or more transactions, and prints what each client asked for in
+# its transactions. Which request does Java's leave out?
 
 # %% tags=["exercise"]
 from kafkalab.notebook import exercise
@@ -387,8 +391,9 @@ assert version == (2, 2), version
 
 # %% [markdown]
 # Since Kafka 4.0 (KIP-890) a leader itself tells the coordinator of the first record that it gets.
-# And each transaction has an epoch of its own, so a request that comes too late is known by its
-# epoch. With the older protocol the leader asks the coordinator before it accepts one.
+# And each transaction has an epoch of its own (two batches of one share it), so a request that
+# comes too late is known by its epoch. With the older protocol the leader asks the coordinator
+# before it accepts one.
 #
 # 2. The shop gets three clerks, for partitions 0, 1 and 2 of its orders. They work at the same
 #    time, and each is started again when it dies. Which `transactional_id` has each of them?
