@@ -322,8 +322,8 @@ assert alone[3, 1].last_known_elr == [0], alone
 
 # %% [markdown]
 # Where the minimum is above 1, broker 1 leads: while it was away nothing was acknowledged, so it
-# has missed nothing. (For that the controller keeps a list of eligible replicas, by default since
-# Kafka 4.1; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for broker 0.
+# has missed nothing. (The controller keeps a list of such brokers, by default since Kafka 4.1: the
+# *eligible leader replicas*.) Where the minimum is 1, nobody leads. Kafka waits for broker 0.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Hold one for the topic with three copies, and leave the one with two alone. Then bring
