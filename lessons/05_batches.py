@@ -431,7 +431,8 @@ Markdown(f"""
   {half[0]:.0f} ms.
 - The best codec left {small.min():.0f} % of the bytes in small batches, {large.min():.0f} % in
   large ones.
-- Java's full buffer blocked `send` and then refused {errors["BufferExhaustedException"]} of 70 records.
+- Java's full buffer blocked `send`, and then refused {errors["BufferExhaustedException"]} of 70
+  records.
 """)
 
 # %%

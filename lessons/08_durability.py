@@ -326,10 +326,10 @@ assert alone[3, 1].last_known_elr == [0], alone
 
 # %% [markdown]
 # Where the minimum is above 1, broker 1 leads: while it was away nothing that waited for *all* was
-# acknowledged, so it has missed none of that. (For that the controller keeps a list of eligible
-# replicas, by default in clusters that were new with Kafka 4.1 or later. Broker 1 is on it as it
-# was stopped, not killed; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for broker
-# 0.
+# acknowledged, so it has missed none of that. (For that the controller keeps a list, the *eligible
+# leader replicas*, by default in clusters that were new with Kafka 4.1 or later. Broker 1 is on it
+# as it was stopped, not killed; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for
+# broker 0.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Hold one for the topic with three copies, and leave the one with two alone. Then bring
