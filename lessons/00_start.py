@@ -89,7 +89,7 @@ assert list(table.values()) == [23.5], table
 # %% [markdown]
 # ## A record has an address
 #
-# A Kafka process that keeps records and hands them out is a **broker**. Several that work together
+# A **broker** is a Kafka process that keeps records and hands them out. Several that work together
 # are a cluster. Start three.
 
 # %%
@@ -108,7 +108,7 @@ assert not leftovers, leftovers
 
 # %% [markdown]
 # Records go into a **topic**: a name, with settings, for one or more **partitions**. Each of those
-# is a log, and the place in it is the **offset**.
+# is a log. The **offset** of a record is its place in its partition.
 #
 # Whoever talks to brokers is a client; yours are in the package kafka-python. This one makes
 # topics. `quick` lets it give up after seconds where it would wait for minutes.
