@@ -357,7 +357,8 @@ assert copies[1].equal, copies  # what the controller cannot know
 # promised to be safe. Broker 1 was the last to leave. Bring it back.
 
 # %%
-cluster.restart(1)
+if cluster.state(1) != "running":
+    cluster.restart(1)
 leader = cluster.wait_for_leader("pair", 0)
 reader.assign([TopicPartition("pair", 0)])
 reader.seek_to_beginning()
