@@ -210,9 +210,9 @@ assert last.timestamp - old > 3 * 86_400_000 - 60_000, (last.timestamp, old)
 
 # %% [markdown]
 # The two numbers are milliseconds since 1970. The broker wrote its own time over the producer's,
-# and that is the one that consumers get. Then an hour means an hour since the record arrived, and
-# no consumer learns when the sensor measured. Which of the two you want is a question about your
-# data.
+# and that is the one that consumers get. Then a record is there for an hour at least since it came,
+# and no consumer learns when the sensor measured. Which of the two you want is a question about
+# your data.
 #
 # Time is one limit. Size is the other, for each partition: allow that of the archive 200,000 bytes.
 

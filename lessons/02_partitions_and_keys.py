@@ -68,10 +68,10 @@ print([home[rider] for rider in riders[:12]], [again[rider] for rider in riders[
 print(sum(home[rider] != again[rider] for rider in riders), "of", keys, "differ")
 
 # %% [markdown]
-# No pattern, and no difference. So the partition follows from the key alone, by a rule that both
-# producers know: a **hash**, which makes a number of any bytes, always the same of the same bytes.
-# Kafka's is called murmur2. One bit of the number is set to zero. Divide by the number of
-# partitions: the remainder is the partition.
+# No pattern, and no difference. So the partition follows from the key, by a rule that these two
+# producers share: a **hash**, which makes a number of any bytes, always the same of the same bytes.
+# Theirs, and Java's, is called murmur2. One bit of the number is set to zero. Divide by the number
+# of partitions: the remainder is the partition.
 
 # %%
 from kafka.partitioner import murmur2
@@ -98,7 +98,7 @@ assert {s for s in stocks if by_default[s] == 2} == {b"IBM", b"SUN", b"UBER", b"
 assert 1 not in by_default.values(), by_default  # a few keys need not fill all partitions
 
 # %% [markdown]
-# Not one. The producer computes the partition before it sends, and asks no broker.
+# Not one. The producer computes the partition before it sends, and asks no broker about the key.
 # Does a broker check it? Give a key, and name another partition.
 
 # %%
@@ -168,9 +168,10 @@ assert across > 0, across
 assert inside == 0, inside
 
 # %% [markdown]
-# Follow one colour: it only rises. A broker appends what comes to a partition as it comes, and
-# every reader gets it in that order. Between partitions there is no common number, and on another
-# day a reader may interleave them otherwise.
+# Follow one colour: it only rises. Each step back is a place where the reader was handed another
+# partition. A broker appends what comes to a partition as it comes, and every reader gets it in
+# that order. Between partitions there is no common number, and on another day a reader may
+# interleave them otherwise.
 #
 # The promise is about the order of *appending*. Mostly that is the order of sending. But a batch
 # that failed and is sent once more can come behind a later one, unless the producer is idempotent
@@ -223,13 +224,13 @@ assert 800 < changed["kafka-python"] < 1_150, changed  # five times out of six
 assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has another rule"
 
 # %% [markdown]
-# kafka-python throws dice for each record. Java is **sticky**: it stays with one partition for a
-# batch (16 KB) or two, then takes another, so that batches fill. Since Kafka 3.3 it also gives slow
-# brokers less, on purpose (KIP-794).
+# kafka-python by default throws dice for each record. Java is **sticky**: it stays with one
+# partition for a batch (16 KB) or two, then draws again, so that batches fill. Since Kafka 3.3 it
+# also gives slow brokers less, on purpose (KIP-794).
 #
 # With a key Java agrees with you, as the 500 riders show. Not all clients do. librdkafka, and so
 # confluent-kafka, hashes with CRC32 unless it is told `partitioner=murmur2_random`. Two such
-# services would put one rider in two partitions.
+# services would put most riders in two partitions.
 
 # %% [markdown]
 # ## More partitions
@@ -271,8 +272,8 @@ assert late != after[movers[0]], late
 # (`metadata_max_age_ms`). Until then two producers may disagree about a key, and a reader may not
 # see the new partitions. One with the reset policy `latest` skips what came there before it looked.
 #
-# So choose on the first day, with room. Divide the records a second that you expect by those that
-# one reader can work off: so many partitions, and twice that if keys matter. They can be added and
+# So choose on the first day, with room. A rule of thumb: the records a second at the busiest hour,
+# by those that one reader can work off, and twice that if keys matter. They can be added and
 # never taken away, and thousands cost files, memory and time when a broker fails.
 
 # %% [markdown]
@@ -320,7 +321,7 @@ assert share["6, salted"] < 60, share
 
 # %% [markdown]
 # Ten times the partitions, and still more than half in one: a key cannot be split. One broker
-# writes that partition, and one reader of a group reads it. What helps is another key, here the
+# leads that partition, and one reader of a group reads it. What helps is another key, here the
 # salted one. Its price: the shop's orders are in order no more.
 
 # %% [markdown]
@@ -348,7 +349,7 @@ failed = [promise.exception for promise in promises if promise.failed()]
 print(f"{len(promises) - len(failed)} of 60 arrived. {len(failed)} times: {failed[0]}")
 
 # %% [markdown]
-# Read the error from its end. *Since batch creation*: the clock starts at `send`. It ran for three
+# Read the error from its end. *Since batch creation*: there the clock starts. It ran for three
 # seconds, as set here; by default it is two minutes. *partition=3*: there are 0, 1 and 2, and the
 # producer waited for one more. The others arrived without a word, in wrong partitions. This client
 # checks nothing that a partitioner returns (Java's refuses a negative number at once).
@@ -411,8 +412,9 @@ exercise.check("the mask", misplaced, lambda number: partitions.unmasked(number,
 
 # %% [markdown]
 # Those are the riders whose hash has that bit set. In Java it is the sign, and a negative number is
-# no partition. With *eight* partitions the mistake shows nowhere: eight divides the value of the
-# bit. And `abs` is no cure: the smallest number, the hash of `KGOPCECP`, has no positive twin.
+# no partition. In Python *eight* partitions hide the mistake: eight divides the value of the bit.
+# And `abs` is no cure: it sends many riders elsewhere than the mask does, and the smallest number,
+# the hash of `KGOPCECP`, has no positive twin.
 
 # %% tags=["proof", "A139"]
 assert keys / 3 < misplaced < keys * 2 / 3, misplaced

@@ -270,9 +270,9 @@ assert isinstance(closed, IllegalStateError), closed
 # ## Who else remembers?
 #
 # Now a reader with a name. The kitchen is a **consumer group**: `group_id` names it, and its
-# members read together. On the first evening it runs with the default policy. On the second the
-# cook has found the cure, `earliest`. No order came in between. How many does the kitchen get on
-# the second evening?
+# members read together. (Brokers at work take three seconds to start a group, so a loop has to wait
+# longer there.) On the first evening it runs with the default policy. On the second the cook has
+# found the cure, `earliest`. No order came in between. How many does the kitchen get then?
 
 # %% tags=["prediction"]
 my_kitchen = Prediction("orders for the kitchen")
@@ -332,14 +332,14 @@ assert starts["none"] is NoOffsetForPartitionError, starts
 # %% [markdown]
 # `CURRENT-OFFSET` is the **committed offset**, the place at which the group goes on. A consumer of
 # a group *commits* its position by itself (`enable_auto_commit`): when it is closed, and in `poll`
-# every five seconds, whether or not the work on the records is done. The first cook had read
+# every five seconds. It takes all that it handed out before as done. The first cook had read
 # nothing, and its position was the end.
 #
 # A commit comes before the policy. The policy is asked where there is no commit, or where the log
 # no longer has that offset. (A commit goes, too: by default a week after the last member.)
 #
-# `LAG` is the log's end less the committed offset. A **lag** of 0 says that the group is at the
-# end. It does not say that it has read a single record.
+# `LAG` is the log's end less the committed offset. A **lag** of 0 says that the commit is at the
+# end. It does not say that the group has read a single record.
 
 # %% [markdown]
 # ## Two numbers

@@ -88,9 +88,9 @@ assert took[0] > sorted(took[1:])[1], took
 # %% [markdown]
 # The first one stands out. A producer that has never sent anything lacks two things. It does not
 # know which broker leads which of the 13 partitions: that is **metadata**, and any broker tells it.
-# And it has no number of its own, a **producer id**, by which brokers recognise what it sends
-# (lesson 09 shows what for). Then the record itself has to travel, and its leader to answer: whom
-# the leader waits for before it does is the subject of lesson 08.
+# And it has no number of its own, a **producer id**, by which brokers recognise what it sends (with
+# idempotence, the default; lesson 09). Then the record itself has to travel, and its leader to
+# answer: whom the leader waits for before it does is the subject of lesson 08.
 
 # %% tags=["prediction"]
 my_longest = Choice(
@@ -208,9 +208,9 @@ assert min(steps) >= 0.95, steps
 
 # %% [markdown]
 # Read it from the top. `send` had to wait for the metadata, and that time does not count: the long
-# bar, the delivery timeout, begins where `send` returns. Under it the steps: company, an answer
-# that never comes, a pause, and the same again until the long bar ends. `retries` has no limit
-# unless you set one: it is the time that ends a send.
+# bar, the delivery timeout, begins with the batch, here when `send` returns. Under it the steps:
+# company, an answer that never comes, a pause, and the same again until the long bar ends.
+# `retries` has no limit unless you set one: it is the time that ends a send.
 #
 # The error says that time has passed. It does not say what became of the record. Ask the topic.
 
@@ -222,9 +222,9 @@ assert cluster.topic(lost).records == 1, cluster.topic(lost).records
 assert all(frame.outcome == "dropped" for frame in sent), sent
 
 # %% [markdown]
-# It is there: the send failed, and the record is stored. What failed was the answer. A time-out
-# means *nobody told me*, never *nothing happened*. And it is there once, though it was sent several
-# times: the broker knew it again by the producer id (lesson 09).
+# It is there: the send failed, and the record is stored. What failed was the answer. A future that
+# timed out says *nobody told me*, not *nothing happened*. And it is there once, though it was sent
+# several times: the broker knew it again by the producer id and its number (lesson 09).
 
 # %% [markdown]
 # ## How it ends
@@ -264,8 +264,8 @@ assert kept["without"] < 100, kept
 
 # %% [markdown]
 # For each of these records `send` had come back without an error. So end a program with `close`, or
-# let `with` do it: `with KafkaProducer(…) as producer:` closes on every way out, also when the
-# program trips over an error.
+# let `with` do it: `with KafkaProducer(…) as producer:` closes on every way out of its block, also
+# when the program trips over an error (but not when it is killed).
 
 # %% [markdown]
 # ## When it goes wrong

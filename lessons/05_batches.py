@@ -151,8 +151,9 @@ assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 # %% [markdown]
 # A frame is a batch, coloured as far as it is full, with the number of its records. A request goes
 # to a broker and not to a partition. As soon as one batch makes a request worth while, the broker's
-# other batches travel with it, however young they are. So linger is the *longest* wait, and the
-# more partitions share a broker, the shorter it gets. Partition 3 has another leader, and waits.
+# other batches travel with it, however young they are. So linger is the longest wait *for company*,
+# and the more partitions share a broker, the shorter it is. Partition 3 has another leader, and
+# waits.
 
 # %% [markdown]
 # ## What does company cost one record?
@@ -226,8 +227,8 @@ assert queued[0] < 200 <= queued[200] < 10_000, queued
 # (Java's up to five on each connection), and the way takes longer than a millisecond. So a queue
 # grows, and to refuse company is slow.
 #
-# Java's producer lingers for 5 ms unless told otherwise, this one for 0. At 0 batches form all the
-# same: what comes while a request is under way goes together in the next.
+# Java's producer lingers for 5 ms unless told otherwise (since Kafka 4.0), this one for 0. At 0
+# batches form all the same: what comes while a request is under way goes together in the next.
 
 # %% [markdown]
 # ## What do the bytes cost?
@@ -341,8 +342,8 @@ assert errors.total() == 70, errors  # the others waited for the broker until th
 
 # %% [markdown]
 # The buffer held four batches of 16 KB with 16 records each. They waited for the broker until their
-# delivery timeout was over. For every further record `send` waited too, and then it was refused:
-# *Failed to allocate*. So a slow broker makes a Java program slow, and not large. Who makes the
+# delivery timeout was over. For the others `send` waited for room; where none came, the future
+# failed: *Failed to allocate*. So a slow broker makes a Java program slow, not large. Who makes the
 # records learns that nobody takes them. This is **back-pressure**. (A full buffer also ends every
 # linger: whatever waits may leave.)
 #

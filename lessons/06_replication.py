@@ -343,9 +343,9 @@ polled = only.poll(timeout_ms=200)
 assert polled == {}, polled
 
 # %% [markdown]
-# `Leader: none`: nobody is in sync. (Before Kafka 4.1 the last one stays in `Isr`.) The consumer
-# got nothing and *no error*: it waits. It may be up to date, or its partition without a leader; the
-# tool tells which. Are the records lost? Start broker 0 again.
+# `Leader: none`: nobody is in sync. (In clusters older than Kafka 4.1 the last one stays in `Isr`.)
+# The consumer got nothing and *no error*: it waits. It may be up to date, or its partition without
+# a leader; the tool tells which. Are the records lost? Start broker 0 again.
 
 # %%
 cluster.restart(0)

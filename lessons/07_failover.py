@@ -353,8 +353,8 @@ assert copies[1].equal, copies  # what the controller cannot know
 # A copy lives, its disk is well, in one partition it lacks nothing, and it leads neither. Broker 0
 # was not in sync when broker 1 left, and the controller does not look into logs. An *unclean*
 # election would take broker 0, and lose `late`: lesson 08. The table says who may lead: `eligible`
-# are the **eligible leader replicas** (since Kafka 4.1), not in sync and yet with all that was
-# promised to be safe. Broker 1 was the last to leave. Bring it back.
+# are the **eligible leader replicas** (in clusters new with Kafka 4.1 or later), not in sync and
+# yet with all that was promised to be safe. Broker 1 was the last to leave. Bring it back.
 
 # %%
 if cluster.state(1) != "running":

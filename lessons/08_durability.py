@@ -220,8 +220,8 @@ assert not verdict.lost, verdict
 # %% [markdown]
 # ## What the promise costs
 #
-# If `acks=all` loses nothing, why has anybody ever used something else? You have the answer: the
-# three producers above sent a hundred records each, one after the other, while all was well.
+# If `acks=all` lost nothing here, why has anybody ever used something else? You have the answer:
+# the three producers above sent a hundred records each, one after the other, while all was well.
 
 # %%
 from pyspark.sql import functions as F
@@ -230,7 +230,7 @@ waited = healthy.frame(spark).withColumn("acks", F.regexp_extract("topic", "acks
 typical = waited.groupBy("acks").agg(F.expr("percentile(latency_ms, 0.5) as ms"))
 half = {row.acks: row.ms for row in typical.collect()}
 ax = charts.latency_distribution(waited, by="acks")
-title = f"With acks=all a record took {half['all'] / half['1']:.1f} times as long as with acks=1"
+title = f"acks=all: half of the records took {half['all'] / half['1']:.1f} times as long as acks=1"
 ax.set_title(title)
 ax.set_xlabel("milliseconds until the record is done")
 charts.show(ax, f"The share of records that were done within a time, by acks. {title}.")
@@ -241,7 +241,7 @@ assert half["0"] < half["1"] < half["all"], half
 # %% [markdown]
 # What `acks=all` adds is one more turn: the followers fetch, and ask again. These are times of
 # single records, each sent after the one before. A producer that does not stand and wait has many
-# on the way, and hides much of it.
+# on the way: each waits as long, and as many a second may go through.
 
 # %% [markdown]
 # ## All of whom?
@@ -328,8 +328,8 @@ assert alone[3, 1].last_known_elr == [0], alone
 # Where the minimum is above 1, broker 1 leads: while it was away nothing that waited for *all* was
 # acknowledged, so it has missed none of that. (For that the controller keeps a list, the *eligible
 # leader replicas*, by default in clusters that were new with Kafka 4.1 or later. Broker 1 is on it
-# as it was stopped, not killed; lesson 07.) Where the minimum is 1, nobody leads. Kafka waits for
-# broker 0.
+# as it was stopped; one that is killed is struck off when it starts again.) Where the minimum is 1,
+# nobody leads. Kafka waits for broker 0.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Hold one for the topic with three copies, and leave the one with two alone. Then bring
@@ -440,13 +440,13 @@ assert well.end_offset == receipt.offset + 1, well
 # %% [markdown]
 # Below the minimum the high watermark stands still (since Kafka 3.7), and readers stop there. It
 # moved when broker 2 was back. The first failure wakes somebody. The quiet one does not: the
-# producer was told that all is well. (Brokers count it, as `UnderMinIsrPartitionCount`.)
+# producer was told that all is well. (Brokers count such partitions: `UnderMinIsrPartitionCount`.)
 
 # %% [markdown]
 # ## Your turn
 #
-# Payments. Any one broker may fail: sending goes on, and no acknowledged record rests on a single
-# broker. Which `copies`, which `minimum`, which `acks`?
+# Payments. Any one broker may fail: sending goes on, and no record is acknowledged that a single
+# broker has. Which `copies`, which `minimum`, which `acks`?
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
@@ -474,7 +474,7 @@ Markdown(f"""
   acknowledged, acks=all {len(careful.verdict().lost)}.
 - The minimum of in-sync replicas says how few *all* may be. With 1, an unclean election lost
   {len(verdicts[3, 1].lost)}; with 2, as many were refused: nobody was promised anything.
-- A record without an acknowledgement is still the producer's, and it sends it again. Can it arrive
+- A record whose acknowledgement is missing is sent again, until the delivery timeout. Can it arrive
   twice? That is lesson 09.
 """)
 

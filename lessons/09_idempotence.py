@@ -54,8 +54,9 @@ def rides_in(topic):
 # ## An answer gets lost
 #
 # Three brokers lead two partitions each. You send 600 records, a hundred to each partition. Every
-# broker writes what it gets, and answers. Then, at each broker, the first answer gets lost on
-# its way: the gateway between clients and brokers drops it and breaks the connection.
+# broker gets its two hundred in one request, writes them, and answers. Then, at each broker, this
+# first answer gets lost on its way: the gateway between clients and brokers drops it and breaks the
+# connection.
 #
 # The producer does what it must. It sends again what nobody answered: a **retry**. Idempotence,
 # which you will meet in a moment, is switched off. How many of the 600 records are in the log
@@ -150,11 +151,12 @@ batches.loc[batches.partition == 0, heads]
 # %% [markdown]
 # Two rows, and the same numbers. At its start an idempotent producer asks a broker for a **producer
 # id**. For each partition it counts its records, and the **sequence number** of the first one
-# stands in the batch. (The producer epoch is for lesson 10.) The leader remembers the last five
-# batches of each producer id. What it knows it does not write again.
+# stands in the batch. (The producer epoch is for lesson 10.) The leader of a partition remembers
+# the last five batches of each producer id. What it knows it does not write again.
 #
-# So at most five requests may be on their way. With a sixth the leader could no longer tell whether
-# it has the first. The numbers are in the log: the next leader knows what this one knew.
+# So at most five requests may be on their way to a broker. With a sixth a leader could no longer
+# tell whether it has the first. The numbers are in the log, so the next leader reads them in its
+# copy.
 
 # %% tags=["proof", "B89", "C76"]
 from kafka import TopicPartition
@@ -223,9 +225,9 @@ others = {f"ride {n}": f"its offset is {log.index(n)}." for n in (0, 1, 4) if n 
 my_order.against(f"ride {log[0]}", others)
 
 # %% [markdown]
-# Nothing is lost or doubled, and the order is turned round. A request that fails goes back to the
+# Nothing is lost or doubled, and the order is turned round. A batch that fails goes back to the
 # head of the producer's queue: ride 0 first, then ride 1 before it. The last one to fail leads, and
-# with Java's producer too.
+# with Java's producer too, where idempotence is off.
 #
 # So a reader gets a partition in the order of *appending*, as lesson 02 said. That this is also the
 # order of *sending* is a promise of its own. Does idempotence make it?
@@ -280,7 +282,7 @@ assert rides_in(kept) == [0, 1, 2, 3, 4] * len(ids), "once for each producer id"
 # %% [markdown]
 # All of them. The new producer has a producer id of its own and counts from 0; for the broker it is
 # somebody else. A program that calls `send` twice for one ride fares no better: two sequence
-# numbers. Idempotence covers what *one producer* repeats by itself, and nothing else.
+# numbers. Idempotence covers the retries of *one producer* and their order, and nothing else.
 #
 # It also needs `acks="all"`, retries, and no more than five requests on their way. Set `acks=1`,
 # and kafka-python switches it off without an error. Say `enable_idempotence=True` as well, and the

@@ -166,7 +166,7 @@ assert visible["3 open, 5 coins"] == {"read_uncommitted": 11, "read_committed": 
 # broker tells a careful reader which records to leave out.
 #
 # Partitions are read in order. So each leader keeps a **last stable offset**, where the first open
-# transaction begins, and a reader of committed records gets nothing from there on. The coins wait
+# transaction begins (else the high watermark); a careful reader gets nothing beyond. The coins wait
 # for a stranger. Say the bank's program has died. It is started again, and `init_transactions` ends
 # what was left open under its name.
 
@@ -217,9 +217,10 @@ def bill(batch, consumer, producer, bills):
 
 
 # %% [markdown]
-# Around it stands a loop, the same in every such program. If another clerk has taken the name, end.
-# After another failure abort, go back to the committed offset, and try again; where it is final (no
-# permission, say), `abort_transaction` raises it once more, and the program ends.
+# Around it stands a loop, much the same in every such program. If another clerk has taken the name,
+# end. After another failure abort, go back to the committed offset, and try again; where it is
+# final (no permission, say), `abort_transaction` raises it once more, and the program ends. (Where
+# Java's `commitTransaction` times out, call it again and do not abort: it may be under way.)
 
 
 # %%
@@ -321,7 +322,7 @@ assert cluster.group(more_orders).offsets == {(more_orders, 0): 1}, cluster.grou
 # and the committed offset had not moved, so clerk 2 read all orders again. This is called
 # **exactly once**, from topic to topic.
 #
-# The letters went out twice. Kafka takes back what is in its own logs, and nothing else. A letter,
+# The letters went out twice. Kafka can make void what is in its own logs, nothing else. A letter,
 # a payment or a row in a database has to know the order again by itself; a later lesson does that.
 #
 # ## When it goes wrong
@@ -349,7 +350,7 @@ assert ends_of_bills[-1] == "commit", ends_of_bills
 # %% [markdown]
 # *Producer fenced*: there is a fence, and clerk 1 is outside. No repetition helps, the loop ended.
 # The list shows the fence: **producer epoch**, records, marker. Each `init_transactions` raises the
-# epoch of its name, and the coordinator refuses what comes with an older one.
+# epoch of its name (an abort on the way, too), and brokers refuse what comes with an older one.
 #
 # And if nobody takes the name? Then time ends a transaction, after `transaction_timeout_ms`: a
 # minute by default. Until then careful readers wait. One that no coordinator knows of *hangs*, and
@@ -393,7 +394,7 @@ assert version == (2, 2), version
 # Since Kafka 4.0 (KIP-890) a leader itself tells the coordinator of the first record that it gets.
 # And each transaction has an epoch of its own (two batches of one share it), so a request that
 # comes too late is known by its epoch. With the older protocol the leader asks the coordinator
-# before it accepts one.
+# before it accepts one (since Kafka 3.6).
 #
 # 2. The shop gets three clerks, for partitions 0, 1 and 2 of its orders. They work at the same
 #    time, and each is started again when it dies. Which `transactional_id` has each of them?
@@ -424,7 +425,7 @@ from IPython.display import Markdown
 
 Markdown(f"""
 - Of {ends["read_uncommitted"]} records of transfers and coins {never} never happened. A consumer
-  with the default settings read them; `read_committed` leaves them out.
+  with `read_uncommitted`, the default here, got them; `read_committed` leaves them out.
 - An open transaction kept a careful reader at {held} records; the records of others waited too.
 - The loop of the clerks made {look(bills)["read_committed"]} bills that count of {orders_to_bill}
   orders, and {len(letters)} letters: exactly once from topic to topic, and no further.
