@@ -16,6 +16,18 @@ from kafkalab.errors import CourseError
 
 CHARTS = (
     Chart("record", "start", "diagrams.record(", "Lesson 00: what you give, and what comes back."),
+    Chart(
+        "leaders",
+        "replication",
+        "replication.through_a_kill(",
+        "Lesson 06: a broker dies, and what a reader sees meanwhile.",
+    ),
+    Chart(
+        "loss",
+        "durability",
+        "durability.fates(",
+        "Lesson 08: a hundred acknowledged records, by setting.",
+    ),
 )
 PANEL = "tests/content/test_panel_in_jupyterlab.py"
 READMES = (Path("README.md"), Path("commands/edition/README.md"))
