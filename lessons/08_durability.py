@@ -57,7 +57,7 @@ def send_all(producer, topic, ledger, numbers):
 # the log of the new leader?
 
 # %% tags=["prediction"]
-my_lost = Prediction("records lost")
+my_lost = Prediction("lost records")
 my_lost
 
 # %%
@@ -140,7 +140,7 @@ assert asked == ({0, 2} if cluster.gateway.covers_nodes else set()), asked
 # freezes them, and wakes them when its block ends.) How many of the hundred are left?
 
 # %% tags=["prediction"]
-my_left = Prediction("records left")
+my_left = Prediction("surviving records")
 my_left
 
 
@@ -230,7 +230,7 @@ waited = healthy.frame(spark).withColumn("acks", F.regexp_extract("topic", "acks
 typical = waited.groupBy("acks").agg(F.expr("percentile(latency_ms, 0.5) as ms"))
 half = {row.acks: row.ms for row in typical.collect()}
 ax = charts.latency_distribution(waited, by="acks")
-title = f"acks=all: half of the records took {half['all'] / half['1']:.1f} times as long as acks=1"
+title = f"A typical record took {half['all'] / half['1']:.1f} times as long with all as with 1"
 ax.set_title(title)
 ax.set_xlabel("milliseconds until the record is done")
 charts.show(ax, f"The share of records that were done within a time, by acks. {title}.")
