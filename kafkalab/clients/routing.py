@@ -3,8 +3,9 @@
 kafka-python 3.0.12 keeps the broker that it calls the controller for good. When that broker is
 gone, or was gone when the list of brokers was last fetched, every request to it fails, although
 each broker of a KRaft cluster passes such requests on. A request that any broker may answer fails
-at once while the client pauses before it connects again. Java's admin client looks for another
-broker, or waits for one.
+at once while the client pauses before it connects again; and a client that was told of one broker
+alone, as while the others were away, never asks at another address. Java's admin client looks for
+another broker, begins anew at the addresses it was given (KIP-899), or waits.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ AWAY = (KafkaConnectionError, NodeNotReadyError, UnknownBrokerIdError)
 # Until a dead broker is fenced, the others may name it once more.
 PATIENCE = 10.0
 PAUSE = 0.2
+FIRST_QUESTION = 2.0
 
 
 def ask_whoever_is_there() -> None:
@@ -76,7 +78,12 @@ async def _patiently(admin: KafkaAdminClient, ask: Callable[[], Awaitable[Any]])
             if time.monotonic() > deadline:
                 raise
         admin._controller_id = None
-        brokers = admin._manager.cluster.request_update()
-        with contextlib.suppress(KafkaError):  # the one that was asked is away too
-            await admin._manager.wait_for(brokers, PATIENCE * 1000)
+        connections = admin._manager
+        try:
+            await connections.wait_for(connections.cluster.request_update(), PATIENCE * 1000)
+        except KafkaError:
+            # All that it knows are away. Others may have come to the addresses that it was given.
+            with contextlib.suppress(KafkaError):
+                again = connections.bootstrap_async(FIRST_QUESTION * 1000)
+                await connections.wait_for(again, PATIENCE * 1000)
         await admin._net.sleep(PAUSE)

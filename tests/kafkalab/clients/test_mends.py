@@ -305,6 +305,13 @@ def test_an_admin_client_finds_another_broker() -> None:
         admin.create_topics(["without-0"])
         three.kill(1)
         admin.create_topics(["only-2"])
+
+        def knows_of_2_alone() -> bool:
+            admin._manager.cluster.request_update()
+            admin.list_topics()
+            return [one.node_id for one in admin._manager.cluster.brokers()] == [2]
+
+        wait_until(knows_of_2_alone, timeout=30, what="the others to be counted out")
         three.restart(0)
         three.kill(2)
         admin.create_topics(["only-0"])
