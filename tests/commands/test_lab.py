@@ -13,7 +13,7 @@ import psutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from commands import lab
+from commands import lab, unattended
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 from tests.browser import CHROMIUM, QUIET
@@ -72,6 +72,13 @@ def server(tmp_path):
                 lambda: address.search(log.read_text("utf-8")),
                 timeout=90,
                 what="JupyterLab to print its address",
+            )
+            # It prints its address before it listens there.
+            wait_until(
+                lambda: unattended.answers(f"{found[1]}api"),
+                timeout=90,
+                what="JupyterLab to answer",
+                not_yet=(OSError,),
             )
             yield process, *found.groups()
         finally:
