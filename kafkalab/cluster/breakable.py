@@ -199,7 +199,8 @@ class Breakable(Waited):
         return self.engine.storage(self._service(broker), part)
 
     def _alive(self) -> list[int]:
-        return [b for b in self._reachable() if self.engine.state(self._service(b)) == "running"]
+        states = self.engine.states()
+        return [b for b in self._reachable() if states[self._service(b)] == "running"]
 
     def _service(self, node: int | str) -> str:
         return self._nodes.service(node).name

@@ -91,6 +91,9 @@ class Engine(Protocol):
     def state(self, service: str) -> str:
         """`running`, `paused`, `exited` (ran before) or `absent` (never ran)."""
 
+    def states(self) -> dict[str, str]:
+        """Every service -> its state, asked for at once."""
+
     def logs(self, service: str, lines: int = 50) -> str:
         """The last lines that the service wrote."""
 
