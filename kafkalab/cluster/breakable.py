@@ -130,12 +130,11 @@ class Breakable(Waited):
         Leaders stay where the faults have put them.
         """
         self.network.heal_all()
-        for service in self.description.kafka:
-            state = self.engine.state(service.name)
+        for service, state in self.engine.states().items():
             if state == "paused":
-                self.resume(service.name)
+                self.resume(service)
             elif state != "running":
-                self.restart(service.name, timeout)
+                self.restart(service, timeout)
         self.wait_for_brokers(timeout=timeout)
 
     @property

@@ -44,7 +44,7 @@ class NetworkOfNodes(Protocol):
     def disconnect(self, service: str) -> None:
         """Take a service off the network of the nodes; clients still reach it."""
 
-    def connect(self, service: str) -> None:
+    def connect(self, *services: str) -> None:
         """Undo `disconnect`; nothing happens where there is nothing to undo."""
 
 

@@ -134,14 +134,17 @@ class DockerEngine(Services):
 
     def disconnect(self, service: str) -> None:
         container, network = self._running(service), f"{self.slot.project}_default"
-        if network in self._networks(container):
+        if network in self._networks(container)[container]:
             self._docker.run("network", "disconnect", network, container)
 
-    def connect(self, service: str) -> None:
+    def connect(self, *services: str) -> None:
         # One that was killed comes back with its network, so here it need not run.
-        container, network = self._find(service)[0], f"{self.slot.project}_default"
-        if container and network not in self._networks(container):
-            self._docker.run("network", "connect", "--alias", service, network, container)
+        network, found = f"{self.slot.project}_default", self._find_all()
+        containers = {found[service][0]: service for service in services if found[service][0]}
+        for container, networks in self._networks(*containers).items():
+            if network not in networks:
+                alias = containers[container]
+                self._docker.run("network", "connect", "--alias", alias, network, container)
 
     def wipe(self, service: str) -> None:
         container, state = self._find(service)
@@ -253,8 +256,14 @@ class DockerEngine(Services):
         # The data goes too, so there is nothing to end in good order for.
         remove_until_gone(self._docker, self.slot.folder)
 
-    def _networks(self, container: str) -> list[str]:
-        return list(json.loads(self._inspect(container, "json .NetworkSettings.Networks")))
+    def _networks(self, *containers: str) -> dict[str, list[str]]:
+        """The names of the networks of each container, all asked for in one call."""
+        if not containers:
+            return {}
+        form = "{{json .NetworkSettings.Networks}}"
+        told = self._docker.run("container", "inspect", "--format", form, *containers)
+        names = [list(json.loads(line)) for line in told.splitlines()]
+        return dict(zip(containers, names, strict=True))
 
     def _provide(self, image: str, machine: str) -> None:
         """Pull an image that is missing; refuse one for another processor."""
