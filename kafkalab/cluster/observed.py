@@ -101,7 +101,12 @@ class Observed(ABC):
 
     def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
         """Broker -> log end offset of its replica, from the disk."""
-        return self.copies(topic, partition).ends
+        folders = {broker: self._folder(broker, topic, partition) for broker in self.brokers}
+        return {
+            broker: replicas.copy_of(broker, folder).log_end
+            for broker, folder in folders.items()
+            if folder is not None
+        }
 
     def _partitions(self, topic: str) -> dict[int, Any]:
         try:
