@@ -69,6 +69,7 @@ seen = {
     "read": {path: readable(path) for path in PATHS},
     "written": {path: tried(lambda: open(path + "/new", "w")) for path in FIXED},
     "replaced": {path: tried(lambda: open(path, "w")) for path in PATHS[:3]},
+    "machine": [socket.gethostname(), tried(lambda: socket.gethostbyname(socket.gethostname()))],
     "processes": sorted(map(int, filter(str.isdecimal, os.listdir("/proc")))),
     "environment": dict(os.environ),
     "own": tried(lambda: pathlib.Path("mine").write_text("x")),
@@ -125,6 +126,7 @@ def test_a_cheat_reads_nothing_changes_nothing_and_gains_nothing(ran, tiny, tmp_
     assert set(seen["written"].values()) == {"OSError"}, seen["written"]  # a read-only file system
     assert set(seen["replaced"].values()) == {"FileNotFoundError"}
     assert {file.read_text() for file in kept} == {"of somebody else"}
+    assert seen["machine"] == ["sandbox", "127.0.0.1"], "programs of Java look for its name"
     assert len(seen["processes"]) <= 4
     assert os.getpid() not in seen["processes"]
     assert not {"COURSE_PASSWORD", "DOCKER_CONFIG"} & seen["environment"].keys()
