@@ -7,8 +7,6 @@ from authoring.percent import Script
 TOO_LARGE: dict[str, list[str]] = {
     "lab02_iris": ["words"],
     "lab03_stock_producer": ["words", "longest_cell"],
-    "lab04_failover": ["longest_cell"],
-    "lab05_delivery": ["words", "longest_cell"],
 }
 
 
