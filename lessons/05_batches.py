@@ -78,9 +78,10 @@ assert left[5] - sent[65] < 0.5, left[5] - sent[65]
 
 # %% [markdown]
 # On top the sends, close together, below them a bar for each batch. With 109 bytes for each record
-# 17 fill a batch, and not 20. A full one does not care about linger; here it waits at most for the
-# answer to the one before. What does not fill one waits out its time. And the record of 3,000 bytes
-# was not refused: it got a batch of its own. `batch_size` is an aim, no limit.
+# 17 fill a batch, and not 20. A full one does not wait for company; the rest of its bar is the way
+# to the wire, and the answer to the one before. What does not fill one waits out its time, unless
+# `flush` or `close` ends it. And the record of 3,000 bytes was not refused: it got a batch of its
+# own. `batch_size` is an aim, no limit.
 
 # %% [markdown]
 # ## Who goes along?
@@ -132,17 +133,18 @@ producer.flush(timeout=10)
 assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 
 # %% [markdown]
-# A box is a batch, coloured as far as it is full, with the number of its records. A request goes
-# to a broker and not to a partition. As soon as one batch makes a request worth while, the broker's
-# other batches travel with it, however young they are. So linger is the longest wait *for company*:
-# a full neighbour ends it. Partition 3 has another leader, and waits.
+# A box is a batch, coloured as far as it is full, with the number of its records. A request goes to
+# a broker and not to a partition. As soon as one batch is full, or its time is up, the broker's
+# other batches travel with it, however young they are. (The three records of partition 0 that found
+# no room wait for its answer.) So linger is the longest wait *for company*: a full neighbour ends
+# it. Partition 3 has another leader, and waits.
 
 # %% [markdown]
 # ## What does company cost one record?
 #
-# Now records trickle, one a millisecond, under five settings. A stopwatch runs for each, until its
-# callback. With a linger of 200 ms and room for all: within how many milliseconds is half of the
-# records acknowledged?
+# Now records trickle, one a millisecond, under five settings; in the last, `batch_size` 0, each
+# record is a batch of its own. A stopwatch runs for each, until its callback. With a linger of 200
+# ms and room for all: within how many milliseconds is half of the records acknowledged?
 
 # %% tags=["prediction"]
 my_wait = Prediction("milliseconds")
@@ -161,6 +163,7 @@ for partition, (name, own) in enumerate(settings.items()):
         for _ in batches.each_millisecond(records):
             watch = batches.stopwatch(waits[name])
             sender.send(trickle, value=bytes(100), partition=partition).add_callback(watch)
+        batches.wait_for_receipts(waits[name], records)  # else `close` would end the last linger
 
 # %%
 costs = batches.costs(waits, cluster.gateway.frames("Produce", client_id=trickle))
@@ -168,11 +171,12 @@ long, short, none, alone = (costs.iloc[row] for row in (0, 1, 3, 4))
 print(my_wait.against(long.record_ms))
 measures = {
     "requests": f"requests for {records} records",
-    "request_ms": "ms that one takes",
-    "record_ms": "ms that a record waits",
+    "request_ms": "ms that one is at the broker",
+    "record_ms": "ms until a record's receipt",
 }
 ax = batches.side_by_side(costs[::-1], measures)
-title = f"{short.name}: {short.requests:.0f} requests in place of {alone.requests:.0f}"
+few = f"{none.requests:.0f}, with a linger of 20 ms {short.requests:.0f}"
+title = f"{alone.requests:.0f} requests without batches; with them {few}"
 ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
 charts.show(ax, f"{title}. For each of the settings: {costs.round(1).to_dict('index')}.")
 
@@ -181,6 +185,8 @@ assert alone.requests == records == len(cluster.batches(trickle, 4)), costs  # n
 assert long.requests < alone.requests, costs
 assert short.requests < alone.requests, costs
 assert alone.record_ms > none.record_ms, costs
+assert alone.apart_ms > 1, costs  # so that a queue grows
+assert min(waits["linger 200 ms"]) < 100 < 200 <= max(waits["linger 200 ms"]), waits
 assert long.request_ms / long.records_in_one < alone.request_ms, costs
 frames = cluster.gateway.frames("Produce", client_id=trickle)
 for one, after in zip(frames, frames[1:], strict=False):  # never two of a partition at once
@@ -214,24 +220,29 @@ assert max(found[200, 1_024]) == 8, found  # full, though time was left
 assert len(found[200, 65_536]) < len(found[200, 1_024]), found
 
 # %%
-for less, more in ((none, short), (short, long)):
+for row in (2, 1, 0):
+    less, more = costs.iloc[row + 1], costs.iloc[row]
     requests = f"{less.requests - more.requests:.0f} requests fewer"
     print(f"{less.name} -> {more.name}: {requests}, {more.record_ms - less.record_ms:+.0f} ms")
+at_broker = f"of which {alone.request_ms:.1f} at the broker"
+print(f"{alone.name}: from one request to the next {alone.apart_ms:.1f} ms, {at_broker}")
 
 # %% [markdown]
-# In the middle you see why company pays: a request with two hundred records does not take two
-# hundred times as long as one with a single record. One more record costs next to nothing, if it
-# travels with others. (Of all times here, half are shorter.)
+# Each line of a scale is ten times the one before, and of all times half are shorter. With a linger
+# of 200 ms not every record waits for 200: who comes first does, who comes last hardly waits at
+# all. And in the middle you see why company pays: the request with the most records does not take
+# as many times as long. One more record costs next to nothing, if it travels with others.
 #
 # The row on top is the surprise: to refuse company is slow. With idempotence on, this client has
-# one request of a partition under way at a time (Java's up to five on each connection), and that
-# takes longer than the millisecond until the next record. So a queue grows. At linger 0 batches
-# form all the same: what comes while a request is under way goes together in the next.
+# one request of a partition under way at a time (Java's up to five on each connection). Your last
+# line says how much time passes from one to the next, at the broker and in the client. The next
+# record comes after a millisecond, so a queue grows. At linger 0 batches form all the same: what
+# comes until the next request can leave goes together in it.
 #
 # What would you set? Begin with a linger of 5 ms, as Java's producer does (since Kafka 4.0; this
-# one's is 0). Then read the two lines: more linger is good as long as the requests that you save
-# are worth the wait. Leave `batch_size` at its 16,384 bytes until batches are full before their
-# time is up, as in the first picture.
+# one's is 0). Then read the lines from there on: more linger is good as long as the requests that
+# you save are worth the wait. Leave `batch_size` at its 16,384 bytes as long as few batches are
+# full before their time is up.
 
 # %% [markdown]
 # ## What do the bytes cost?
@@ -265,8 +276,8 @@ names = pd.MultiIndex.from_tuples((codec or "none", size) for codec, size in cho
 sizes = pd.Series(stored, names).unstack()
 kept = (100 * sizes / sizes.loc["none"]).drop("none").sort_values(65_536)
 print(my_bytes.against(kept[65_536].min()))
-small, large = (f"{kept[size].idxmin()} leaves {kept[size].min():.0f}" for size in kept)
-title = f"Of 100 bytes {small} in small batches, {large} in large ones"
+small, large = kept.min()
+title = f"Of 100 bytes codecs leave at best {small:.0f} in small batches, {large:.0f} in large ones"
 ax = batches.codecs(kept)
 ax.set_title(title)
 charts.show(ax, f"{title}. Bytes left of 100, by codec and batch size: {kept.round(1).to_dict()}.")
@@ -312,18 +323,20 @@ assert offsets == list(range(150)), offsets  # too large was the batch: it was c
 
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more: company pays a second time, in
-# bytes. The broker stores a batch as the producer packed it, and the consumer unpacks it, so bytes
-# are saved on both ways and on every disk. The price is time on a processor. How much depends on
-# the program that packs: this client's gzip, for one, always works at its strongest level.
+# bytes. The broker stores a batch as the producer packed it (unless the topic's `compression.type`
+# names another codec), and the consumer unpacks it, so bytes are saved on both ways and on every
+# disk. The price is time on a processor. Which codec is best depends on the data and on its level:
+# this client's gzip always works at its strongest, its zstd does not. Snappy and lz4 are made to be
+# fast, not small.
 
 # %% [markdown]
 # ## When it goes wrong
 #
-# More comes than leaves: the broker that leads a topic answers nobody. Where do the records stay?
-# Java's producer has a **buffer** of a fixed size for them, `buffer.memory`, 32 megabytes unless
-# told otherwise. Here it gets 64 KB, for batches of 16 KB, and `send` may block for a second and a
-# half. Java's own measuring program sends 66 records of 1,000 bytes. Before you run the next cell:
-# how many will find no room?
+# More comes than leaves: nothing that this program sends reaches the broker. Where do the records
+# stay? Java's producer has a **buffer** of a fixed size for them, `buffer.memory`, 32 megabytes
+# unless told otherwise. Here it gets 64 KB, for batches of 16 KB, and `send` may block for a second
+# and a half. Java's own measuring program sends 66 records of 1,000 bytes. Before you run the next
+# cell: how many will find no room?
 
 # %%
 away = batches.new_topic(cluster, "away", 2)
@@ -346,8 +359,8 @@ assert cluster.topic(away).records == 0, cluster.topic(away).records
 # %% [markdown]
 # The buffer held four batches with 16 records each, until their delivery timeout was over. For the
 # others `send` waited for room; where none came, the future failed. So a slow broker makes a Java
-# program slow, and not large. Who makes the records learns that nobody takes them. This is
-# **back-pressure**.
+# program slow, and not large, until `max.block.ms` is over: then it gets errors. Who makes the
+# records learns that nobody takes them. This is **back-pressure**.
 #
 # > *This client.* kafka-python has no such buffer: its constructor refuses `buffer_memory`. What
 # > brokers do not take stays in memory until the delivery timeout, however much it is.
@@ -364,7 +377,8 @@ assert "buffer_memory" in refusal, refusal
 #
 # Put a bound around a producer that has none. `super().send` sends, and the answer gives a place
 # back to `room`. Yours is to take one before: `self.room.acquire(timeout=0.5)` waits half a second
-# for it and says whether you got it. If not, raise a `KafkaTimeoutError`.
+# for it and says whether you got it. If not, raise a `KafkaTimeoutError`. (It counts records, and
+# not bytes.)
 
 # %% tags=["exercise"]
 from kafka.errors import KafkaTimeoutError
@@ -425,12 +439,13 @@ assert max(found) == in_a_batch == 16, found
 from IPython.display import Markdown
 
 Markdown(f"""
-- {len(sent)} records left in {len(left)} batches: full ones at once, others when their linger was
-  over. A full batch took {len(request.batches) - 1} batches of the same broker along.
-- {records} records without company were {alone.requests:.0f} requests, with a linger of 20 ms
-  {short.requests:.0f}, with 200 ms {long.requests:.0f}. Half of the records were acknowledged
-  within {alone.record_ms:.0f}, {short.record_ms:.0f} and {long.record_ms:.0f} ms.
-- Of 100 bytes {small} in small batches, {large} in large ones.
+- {len(sent)} records left in {len(left)} batches: full ones without a linger, others when
+  theirs was over. A full batch took {len(request.batches) - 1} batches of the same broker along.
+- {records} records without company were {alone.requests:.0f} requests, in batches without linger
+  {none.requests:.0f}, with a linger of 20 ms {short.requests:.0f}, with 200 ms {long.requests:.0f}.
+  Half of the records were acknowledged within {alone.record_ms:.0f}, {none.record_ms:.0f},
+  {short.record_ms:.0f} and {long.record_ms:.0f} ms.
+- Of 100 bytes a codec left {small:.0f} at best in small batches, {large:.0f} in large ones.
 - Java's full buffer blocked `send`, and then refused {errors["BufferExhaustedException"]} of 66
   records.
 """)

@@ -6,7 +6,7 @@ from kafkalab.lessons.batches.complaints import Complaints
 from kafkalab.lessons.batches.costs import costs, side_by_side
 from kafkalab.lessons.batches.departures import departures
 from kafkalab.lessons.batches.kept import codecs
-from kafkalab.lessons.batches.pace import each_millisecond, stopwatch
+from kafkalab.lessons.batches.pace import each_millisecond, stopwatch, wait_for_receipts
 from kafkalab.lessons.batches.parts import inside
 from kafkalab.lessons.batches.placed import new_topic
 from kafkalab.lessons.batches.prices import quotes
@@ -24,4 +24,5 @@ __all__ = [
     "quotes",
     "side_by_side",
     "stopwatch",
+    "wait_for_receipts",
 ]

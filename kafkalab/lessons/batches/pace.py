@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+
+from kafkalab.wait import wait_until
 
 
 def each_millisecond(count: int) -> Iterator[int]:
@@ -27,3 +29,8 @@ def stopwatch(times: list[float]) -> Callable[[object], None]:
         times.append((time.perf_counter() - began) * 1000)
 
     return stop
+
+
+def wait_for_receipts(times: Sequence[float], count: int, timeout: float = 60) -> None:
+    """Until `count` stopwatches have stopped. A producer that is closed waits for no linger."""
+    wait_until(lambda: len(times) >= count, timeout=timeout, what=f"{count} receipts")

@@ -45,16 +45,18 @@ def test_a_departure_says_why():
     ]
 
 
-def frame(partition, records, ms):
-    return Namespace(batches=(Namespace(partition=partition, records=records),), ms=ms)
+def frame(partition, records, ms, requested=0.0):
+    batches = (Namespace(partition=partition, records=records),)
+    return Namespace(batches=batches, ms=ms, requested=requested)
 
 
 def test_what_settings_cost_is_counted_from_the_wire():
     waits = {"linger 5 ms": [4.0, 6.0, 9.0], "no batches": [1.0]}
-    frames = [frame(0, 2, 3.0), frame(0, 1, 5.0), frame(1, 1, 2.0), frame(2, 1, 80.0)]
+    frames = [frame(0, 2, 3.0), frame(0, 1, 5.0, 0.25), frame(1, 1, 2.0), frame(2, 1, 80.0)]
     table = batches.costs(waits, frames)
-    assert list(table.loc["linger 5 ms"]) == [2, 1.5, 4.0, 6.0]
-    assert list(table.loc["no batches"]) == [1, 1, 2.0, 1.0]
+    assert list(table.loc["linger 5 ms"]) == [2, 1.5, 4.0, 250.0, 6.0]
+    (apart,) = table.loc["no batches"][table.loc["no batches"].isna()].index
+    assert apart == "apart_ms"  # one request is apart from none
 
 
 def test_each_setting_has_its_cost_on_every_scale():
@@ -74,4 +76,4 @@ def test_what_codecs_leave_stands_on_the_bars():
     ax = batches.codecs(kept)
     assert words(ax) == ["33", "47", "16", "30"]
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["batches of 1,024 bytes", "batches of 65,536 bytes"]
+    assert legend == ["batch_size 1,024", "batch_size 65,536"]
