@@ -53,7 +53,7 @@ def preferred_lead(cluster: Cluster, *topics: str) -> None:
 def wait_for_equal_copies(cluster: Cluster, topic: str, partition: int = 0) -> None:
     """Until the logs of all replicas of a partition are the same, byte by byte."""
     wait_until(
-        lambda: cluster.copies(topic, partition).equal,
+        lambda: cluster.copies(topic, partition, noted=False).equal,
         timeout=15,
         what=f"equal copies of {topic} {partition}",
         seen=lambda: f"they end at {cluster.log_ends(topic, partition)}",
@@ -70,7 +70,7 @@ def start_over(cluster: Cluster, topic: str, a_round: Callable[[], object]) -> N
         a_round()
 
     def written() -> bool:
-        copies = cluster.copies(topic)
+        copies = cluster.copies(topic, noted=False)
         return copies.equal and min(copies.ends.values()) >= wanted
 
     wait_until(written, timeout=15, what=f"ten more records in {topic}", every=0.02)

@@ -62,7 +62,7 @@ def read_to_the_end(reader: KafkaConsumer, cluster: Cluster, topic: str) -> int:
     cluster.wait_for_isr(topic, len(cluster.topic(topic).partitions[0].replicas))
 
     def readable() -> bool:
-        copies = cluster.copies(topic)
+        copies = cluster.copies(topic, noted=False)
         end = cluster.topic(topic).partitions[0].end_offset
         return copies.equal and {*copies.ends.values()} == {end}
 

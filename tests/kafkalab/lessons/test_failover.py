@@ -107,7 +107,7 @@ def test_ten_records_more_are_counted_from_before_they_were_sent(
     sent: list[int] = []
     cluster: Any = SimpleNamespace(
         log_ends=lambda topic: {0: len(sent), 1: len(sent)},
-        copies=lambda topic: SimpleNamespace(equal=True, ends={0: len(sent), 1: len(sent)}),
+        copies=lambda topic, noted: SimpleNamespace(equal=True, ends={0: len(sent), 1: len(sent)}),
     )
     failover.start_over(cluster, "orders", lambda: sent.append(1))
     assert len(sent) == 10
