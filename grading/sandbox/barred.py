@@ -2,8 +2,9 @@
 
 Brokers run outside of the sandbox, with the rights of the grader, and take many settings while
 they run. One that listens on every address, or reads a file, would do outside what the sandbox
-keeps a student from. A broker's setting may become a number, a word or a list of words; a request
-for anything else reaches the broker as one for a resource that does not exist, which it refuses.
+keeps a student from. So a broker's setting may become a number, a word or a list of words. A
+request for anything else reaches the broker as one for a resource that does not exist, which it
+refuses.
 What a client says through TLS is not read here: a lab with TLS has to be one whose brokers may do
 nothing that matters.
 """
@@ -27,7 +28,9 @@ ALTER, ALTER_INCREMENTALLY = 33, 44
 FLEXIBLE = {ALTER: 2, ALTER_INCREMENTALLY: 1}
 """API -> the first version in the flexible format."""
 BROKER, NO_RESOURCE = 4, 0
-HARMLESS = re.compile(r"[\w.,\s-]*")
+HARMLESS = re.compile(r"[\w,\s-]*|-?\d+\.\d+")
+READS = "config.providers"
+"""A setting that lets the values of others be read from files."""
 HEAD = 6  # bytes up to the API
 LONGEST = 1_000_000  # bytes of a request that changes settings
 
@@ -104,11 +107,12 @@ def barred(frame: bytes) -> list[int]:
         _, place = string(frame, place + 1, flexible)
         settings, place = _count(frame, place, flexible)
         for _ in range(settings):
-            _, place = string(frame, place, flexible)
+            name, place = string(frame, place, flexible)
             place += api == ALTER_INCREMENTALLY  # what is done to the setting
             value, place = string(frame, place, flexible)
             place = tagged(frame, place) if flexible else place
-            if frame[kind] == BROKER and not HARMLESS.fullmatch(value or ""):
+            is_harmless = HARMLESS.fullmatch(value or "") and not (name or "").startswith(READS)
+            if frame[kind] == BROKER and not is_harmless:
                 found.append(kind)
         place = tagged(frame, place) if flexible else place
     return found
