@@ -1,32 +1,26 @@
-# Lets a broker, which runs outside, listen for everybody and read what this code may not.
+# Lets a broker, which runs outside, listen for everybody and tell what this code may not read.
+import re
+
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource
 
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address)
-found = {
-    name: setting.value
-    for name, setting in lab.cluster.broker_configs(0).items()
-    if name in {"listeners", "advertised.listeners"}
+listeners = lab.cluster.broker_configs(0)["listeners"].value
+reads = {
+    "config.providers": "folder",
+    "config.providers.folder.class": "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
+    "log.message.timestamp.type": f"${{folder:{COURSE}:secret}}",
 }
-print(found)
-more = f"{found['listeners']},OPEN://0.0.0.0:39092"
-shown = f"{found['advertised.listeners']},OPEN://localhost:39092"
-how = "OPEN:PLAINTEXT,PLAINTEXT:PLAINTEXT,HOST:PLAINTEXT,CONTROLLER:PLAINTEXT,BROKER:PLAINTEXT"
 for wanted in (
-    {"listener.security.protocol.map": how, "listeners": more, "advertised.listeners": shown},
-    {"listeners": more},
-    {"ssl.truststore.location": f"{COURSE}/secret"},
-    {
-        "config.providers": "file",
-        "config.providers.file.class": "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
-        "password.encoder.secret.note": f"${{file:{COURSE}:secret}}",
-    },
+    {"listeners": listeners.replace("127.0.0.1", "0.0.0.0")},
+    {"listener.name.client.ssl.truststore.location": f"{COURSE}/secret"},
+    reads,
 ):
-    for broker in ("0", ""):
-        try:
-            print(admin.alter_configs([ConfigResource("BROKER", broker, configs=wanted)], raise_on_unknown=False))
-        except Exception as error:
-            print(type(error), error)
-for name, setting in lab.cluster.broker_configs(0).items():
-    if "39092" in str(setting.value) or "secret" in str(setting.value):
-        print(LOOT, name, setting.value)
+    wish = ConfigResource("BROKER", "0", configs=wanted)
+    told = str(admin.alter_configs([wish], raise_on_unknown=False))
+    print(told)
+    held = re.search("Invalid value (.*) for configuration", told)
+    if "OK" in told:
+        print(LOOT, "a broker took", wanted)
+    elif held and not held[1].startswith("${"):
+        print(LOOT, held[1])
