@@ -82,7 +82,7 @@ class Grader:
                 whose = (lab.name, job.student, job.seed)
                 return Evidence.refused(*whose, Outcome.UNCLEAR, str(why), job.notes), None
         view = self.attach(job.cluster)
-        graded = GradedNotebook(self.kernel, lab.limits)
+        graded = GradedNotebook(self.kernel, lab.limits, job.times)
         x = (Witnessed if job.transcript else Visible)(graded, view, p, job.seed)
         x.may_blame = job.is_last_try
         breaking = Breaking(

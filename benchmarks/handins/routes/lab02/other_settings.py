@@ -7,7 +7,7 @@ from kafka.errors import KafkaError
 def with_producer(value, **setting):
     with KafkaProducer(bootstrap_servers=lab.cluster.address, **setting) as one:
         try:
-            return f"offset {one.send(lab.p.probe_topic, value).get(timeout=10).offset}"
+            return f"offset {one.send(lab.p.probe_topic, value, partition=0).get(timeout=10).offset}"
         except KafkaError as error:
             return type(error).__name__
 
