@@ -325,8 +325,9 @@ assert kept == {1: 2 * records + 1, 2: 2 * records + 1, 3: records + 1}, kept
 
 # %% [markdown]
 # Nobody, whatever the minimum. Broker 0 was *killed*. For Kafka that may have been a loss of power,
-# and then its disk may lack what it had acknowledged: it is no eligible leader (lesson 07).
-# *Stopped* in good order it would now lead where the minimum is above 1. Kafka waits for broker 1.
+# and then its disk may lack what it had acknowledged: it is no eligible leader replica (lesson 07).
+# *Stopped* in good order it would be one where the minimum is above 1, and lead now. Kafka waits for
+# broker 1.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Order one for the minimum of 1 and of 2. Then broker 1 comes back, which has everything.
@@ -377,11 +378,11 @@ assert quiet.verdict().lost == ["quiet"], quiet.verdict()
 # the election, but the copy that is left has all that `acks=all` promised. (A topic that waits
 # loses nothing.) An unclean election trades records for time.
 #
-# The rule has two halves. With all copies in sync at first, sending goes on while at most *copies −
-# minimum* of them fail, as long as one that is in sync can lead. And what `acks=all` acknowledged
-# was in the logs of *minimum* brokers at least: *minimum − 1* of these may be lost for ever. (In
-# the log means given to the operating system: Kafka does not wait for the disk. If all lose their
-# power at once, acknowledged records can go.)
+# The rule has two halves. With all copies in sync at first, sending goes on while no more than
+# *copies − minimum* of them fail, as long as one that is in sync can lead. And what `acks=all`
+# acknowledged was in the logs of *minimum* brokers at least: *minimum − 1* of these may be lost for
+# ever. (In the log means given to the operating system: Kafka does not wait for the disk. If all
+# lose their power at once, acknowledged records can go.)
 
 # %% [markdown]
 # ## Your turn
