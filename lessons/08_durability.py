@@ -326,8 +326,8 @@ assert kept == {1: 2 * records + 1, 2: 2 * records + 1, 3: records + 1}, kept
 # %% [markdown]
 # Nobody, whatever the minimum. Broker 0 was *killed*. For Kafka that may have been a loss of power,
 # and then its disk may lack what it had acknowledged: it is no eligible leader replica (lesson 07).
-# *Stopped* in good order it would be one where the minimum is above 1, and lead now. Kafka waits for
-# broker 1.
+# *Stopped* in good order it would be one where the minimum is above 1, and lead now. Kafka waits
+# for broker 1.
 #
 # You may refuse to wait. An **unclean election** makes a replica the leader that may have missed
 # records. Order one for the minimum of 1 and of 2. Then broker 1 comes back, which has everything.
