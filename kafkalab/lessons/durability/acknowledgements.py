@@ -1,4 +1,4 @@
-"""Who tells whom about a record, and when: drawn from the frames that the gateway saw."""
+"""Who tells whom about a record, in which order: drawn from the frames that the gateway saw."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 PRODUCER = None
 FOLLOWING = "0.35"
-ROOM = 0.9  # beside the lines of one send, for the times
+UNDER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+ROOM = 0.55  # on both sides of the lines of one send
+NEXT = "next one?"
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Arrow:
 def steps(send: Frame, fetches: Iterable[Frame]) -> list[Arrow]:
     """The way of one record: to the leader, to each follower, and back as an acknowledgement.
 
-    A follower has the record with the answer to its fetch request. Its next request asks for the
-    offset behind the record, and that is how the leader learns that it has arrived.
+    A follower has asked before, and has the record with the answer to its fetch request. Its next
+    request asks for the offset behind the record: so the leader learns that it has arrived.
     """
     leader = send.broker
     found = [Arrow(0.0, PRODUCER, leader, "record")]
@@ -44,53 +46,73 @@ def steps(send: Frame, fetches: Iterable[Frame]) -> list[Arrow]:
         if fetch.broker == leader and fetch.source is not None:
             own.setdefault(fetch.source, []).append(fetch)
     for follower, asked in sorted(own.items()):
-        answers = (fetch.answered for fetch in asked if fetch.answered is not None)
-        brought = next((moment for moment in answers if moment > send.requested), None)
-        if brought is None:
+        brings = (fetch for fetch in asked if (fetch.answered or 0) > send.requested)
+        brought = next(brings, None)
+        if brought is None or brought.answered is None:
             continue
-        found.append(Arrow(_ms(send, brought), leader, follower, "record"))
-        told = next((fetch for fetch in asked if fetch.requested >= brought), None)
+        found.append(Arrow(_ms(send, brought.requested), follower, leader, NEXT))
+        found.append(Arrow(_ms(send, brought.answered), leader, follower, "record"))
+        told = next((fetch for fetch in asked if fetch.requested >= brought.answered), None)
         if told is not None:
-            found.append(Arrow(_ms(send, told.requested), follower, leader, "next one?"))
+            found.append(Arrow(_ms(send, told.requested), follower, leader, NEXT))
     return sorted(found, key=lambda step: step.ms)
 
 
-def acknowledgements(cluster: Cluster, clients: Sequence[str]) -> Axes:
-    """The last send of each of these producers, by their client ids, as the gateway saw it.
+def told_before(way: Sequence[Arrow]) -> int | None:
+    """How many followers had asked for the next record when the answer left; None without one."""
+    answered = [step.ms for step in way if step.end is PRODUCER]
+    if not answered:
+        return None
+    has_it = {step.end: step.ms for step in way if step.words == "record"}
+    return sum(
+        step.words == NEXT and has_it.get(step.start, step.ms) < step.ms < answered[0]
+        for step in way
+    )
 
-    The title tells when each was answered. Where only what clients say passes the gateway, as with
+
+IN_WORDS = (
+    "Three sequences: producer, leader, followers. With acks=0 nothing comes back. With acks=1 the "
+    "leader answers when its own log has the record. With acks=all it answers when each follower "
+    "has asked for the next one."
+)
+
+
+def acknowledgements(cluster: Cluster, settings: Sequence[object]) -> Axes:
+    """The last send with each of these values of acks, by client ids like `acks=1`.
+
+    It is drawn as the gateway saw it. Where only what clients say passes the gateway, as with
     Docker, the followers are not drawn.
     """
     frames = cluster.gateway.frames
+    clients = [f"acks={acks}" for acks in settings]
     sends = {client: frames("Produce", client_id=client)[-1] for client in clients}
-    ax = sequences(sends, frames("Fetch", between="nodes"))
-    after = [
-        f"{name} after {send.ms:.1f} ms" for name, send in sends.items() if send.ms is not None
-    ]
-    ax.set_title(f"Answered: {', '.join(after)}")
-    return ax
+    return sequences(sends, frames("Fetch", between="nodes"))
 
 
 def sequences(sends: Mapping[str, Frame], fetches: Iterable[Frame]) -> Axes:
     """One sequence for each produce request; `fetches` are those of the followers, all of them.
 
-    Time runs downwards, in the order of what happened and not to scale; the times stand beside it.
+    Time runs downwards, in the order of what happened and not to scale. The title counts the
+    followers that had asked for the next record before each answer.
     """
     fetches = list(fetches)
     ways = {name: steps(send, fetches) for name, send in sends.items()}
     places = {name: _places(send, ways[name]) for name, send in sends.items()}
-    span = max(len(place) for place in places.values()) - 1 + ROOM
+    span = max(len(place) for place in places.values()) - 1 + 2 * ROOM
     depth = max(len(way) for way in ways.values()) + 1
-    ax = canvas(width=len(sends) * (span + 0.5), height=depth + 0.7, size=(11, 1.3 + 0.42 * depth))
+    ax = canvas(width=len(sends) * span, height=depth + 0.7, size=(11, 1.1 + 0.34 * depth))
     for number, (name, way) in enumerate(ways.items()):
-        left = number * (span + 0.5) + ROOM
+        left = number * span + ROOM
         _lines(ax, left, places[name], sends[name].broker, depth)
-        ax.text(left - 0.4, depth + 0.65, name, ha="left", va="top", weight="bold")
+        ax.text(left - 0.4, depth + 0.8, name, ha="left", va="top", weight="bold")
         for row, step in enumerate(way):
             _arrow(ax, left, depth - 1 - row, step, places[name])
         if sends[name].answered is None:
             last = depth - 1 - len(way)
-            ax.text(left + 0.06, last, "nothing comes back", fontsize=9, color=ADDED, va="center")
+            ax.text(left + 0.06, last, "no answer", fontsize=9, color=ADDED, va="center")
+    asked = {name: count for name, way in ways.items() if (count := told_before(way)) is not None}
+    counts = ", ".join(f"{count} with {name}" for name, count in asked.items())
+    ax.set_title(f"Followers that asked for the next record before the answer: {counts}")
     return ax
 
 
@@ -125,5 +147,7 @@ def _arrow(
     start, end = (left + places[node] for node in (step.start, step.end))
     arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (end, height), (start, height), arrowprops=arrow)
-    ax.text((start + end) / 2, height + 0.06, step.words, ha="center", fontsize=9, color=colour)
-    ax.text(left - 0.12, height, f"{step.ms:.1f} ms", ha="right", va="center", fontsize=9)
+    # beside the arrow's tail: in the middle of a long one another node's line would cross it
+    middle = start + 0.5 * (1 if end > start else -1)
+    text = ax.text(middle, height + 0.02, step.words, fontsize=8.5, color=colour, bbox=UNDER)
+    text.set(horizontalalignment="center", verticalalignment="center")

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-Combination = tuple[int, int]
-"""Copies and minimum of in-sync replicas."""
 
+def may_be_down(rounds: Sequence[Sequence[int]], minima: Iterable[int]) -> dict[int, int]:
+    """How many followers were down when records were still acknowledged, for each minimum.
 
-def may_be_down(
-    rounds: Sequence[Mapping[Combination, int]], stopped: Sequence[int]
-) -> dict[Combination, int]:
-    """How many copies were down when records were still acknowledged, for each combination.
-
-    rounds: how many had been acknowledged after each round. Before the second one the first of the
-    `stopped` brokers was stopped, and so on. The copies of a topic lie on brokers 0, 1, ….
+    rounds: how many had been acknowledged after each round, in the order of the minima. In the
+    first all followers were there; before each other round one of them went.
     """
-    found: dict[Combination, int] = {}
-    before: Mapping[Combination, int] = {}
-    for number, taken in enumerate(rounds):
-        for (copies, minimum), count in taken.items():
-            if count > before.get((copies, minimum), 0):
-                gone = sum(broker < copies for broker in stopped[:number])
-                found[copies, minimum] = gone
-        before = taken
+    found: dict[int, int] = {}
+    for place, minimum in enumerate(minima):
+        taken = [0, *(counts[place] for counts in rounds)]
+        went_on = [down for down in range(len(rounds)) if taken[down + 1] > taken[down]]
+        found[minimum] = max(went_on)
     return found
 
 
-def same_as(measured: Mapping[Combination, int]) -> Callable[[Mapping[Combination, Any]], str]:
+def same_as(measured: Mapping[int, int]) -> Callable[[Mapping[int, Any]], str]:
     """For `exercise.check`: which fields of a table differ from what was measured."""
 
-    def problem(table: Mapping[Combination, Any]) -> str:
-        if missing := [one for one in measured if table.get(one, ...) is ...]:
+    def problem(table: Mapping[int, Any]) -> str:
+        if missing := [least for least in measured if table.get(least, ...) is ...]:
             return f"{len(missing)} of {len(measured)} fields are still to be filled."
-        wrong = [one for one in measured if table[one] != measured[one]]
-        named = " and ".join(f"{copies} copies, minimum {least}" for copies, least in wrong)
-        return f"the brokers did something else with {named}." if wrong else ""
+        wrong = [f"{least}" for least in measured if table[least] != measured[least]]
+        named = " and of ".join(wrong)
+        return f"with a minimum of {named} the brokers did something else." if wrong else ""
 
     return problem
 

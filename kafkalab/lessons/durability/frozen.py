@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def wait_for_copies(cluster: Cluster, topic: str, records: int) -> None:
-    """Until each replica in sync has so many records of partition 0, or more."""
+    """Until each replica in sync has so many records of partition 0, or more.
+
+    The topic may be so new that not every broker knows it yet.
+    """
+    cluster.wait_for_topic(topic)
     wait_until(
         lambda: (_first(cluster, topic).end_offset or 0) >= records,
         timeout=15,
@@ -25,8 +29,10 @@ def wait_for_copies(cluster: Cluster, topic: str, records: int) -> None:
 
 
 @contextmanager
-def frozen(cluster: Cluster, topic: str) -> Iterator[None]:
+def frozen(cluster: Cluster, *topics: str) -> Iterator[None]:
     """While the block runs, all followers of partition 0 stand still; then they go on.
+
+    The topics have one leader and the same followers.
 
     A follower keeps a fetch request waiting at its leader. What is written next goes out as the
     answer, into the memory of the frozen follower's connection, and would come to life with it. So
@@ -35,7 +41,9 @@ def frozen(cluster: Cluster, topic: str) -> Iterator[None]:
     """
     from kafka import KafkaAdminClient, KafkaProducer
 
-    partition = _first(cluster, topic)
+    for topic in topics:
+        cluster.wait_for_topic(topic)
+    partition = _first(cluster, topics[0])
     followers = [broker for broker in partition.replicas if broker != partition.leader]
     other = cluster.unused("sentinel")
     new = {other: {"assignments": {0: [partition.leader, *followers]}}}
@@ -48,7 +56,8 @@ def frozen(cluster: Cluster, topic: str) -> Iterator[None]:
         bootstrap_servers=cluster.address, acks=1, enable_idempotence=False, **quick.producer
     ) as producer:
         producer.send(other, b"the connection is there").get(timeout=15)
-        _wait_until_copied(cluster, topic)
+        for topic in topics:
+            _wait_until_copied(cluster, topic)
         for follower in followers:
             cluster.pause(follower)
         try:

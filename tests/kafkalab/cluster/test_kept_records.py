@@ -89,3 +89,25 @@ def test_nothing_is_lost_where_two_of_three_brokers_end(cluster: Cluster, end: s
     assert ledger.settle(60)["acknowledged"] == 2 * RECORDS
     verdict = ledger.verdict(cluster)
     assert (len(verdict.found), verdict.lost, verdict.duplicated) == (2 * RECORDS, [], [])
+
+
+@pytest.mark.parametrize(
+    ("end", "leads"), [("stop", {1: None, 2: 0}), ("kill", {1: None, 2: None})]
+)
+def test_a_follower_that_was_stopped_is_eligible_and_one_that_was_killed_is_not(
+    cluster: Cluster, end: str, leads: dict[int, int | None]
+) -> None:
+    """It was the last to go before the leader, and comes back first. Its disk has the same."""
+    topics = {low: create(cluster, f"{end}-{low}", [[1, 0]], minimum=low) for low in (1, 2)}
+    with KafkaProducer(bootstrap_servers=cluster.address, **quick.producer) as producer:
+        for topic in topics.values():
+            producer.send(topic, b"both have it").get(timeout=10)
+    getattr(cluster, end)(0)
+    for topic in topics.values():
+        cluster.wait_for_isr(topic, 1)
+    cluster.kill(1)
+    cluster.restart(0)
+    cluster.wait_for_brokers([0, 2])
+    alone = {low: cluster.topic(topic).partitions[0] for low, topic in topics.items()}
+    assert {low: partition.leader for low, partition in alone.items()} == leads, alone
+    assert [cluster.log_ends(topic)[0] for topic in topics.values()] == [1, 1]
