@@ -32,9 +32,9 @@ spark = spark_session()
 # %% [markdown]
 # ## An answer gets lost
 #
-# Three brokers lead two partitions each. You send 600 records, a hundred to each partition. The
-# producer waits half a second for company (`linger_ms`, lesson 05), so each broker gets its two
-# hundred records in *one* request. It writes them, and answers. Then, at each broker, this first
+# Three brokers lead six partitions. You send 600 records, a hundred to each partition. The producer
+# waits half a second for company (`linger_ms`, lesson 05), so each broker gets the records of all
+# that it leads in *one* request. It writes them, and answers. Then, at each broker, this first
 # answer gets lost: the gateway between clients and brokers drops it and breaks the connection.
 #
 # The producer sends again what nobody answered: a retry, as in lesson 04. Idempotence, which you
