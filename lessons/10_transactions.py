@@ -17,23 +17,14 @@
 orders_to_bill = 20
 
 # %%
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.errors import KafkaError, ProducerFencedError
 
 from kafkalab import Choice, Cluster, Prediction, charts, clients, quick
 from kafkalab.lessons import transactions
+from kafkalab.lessons.topics import safe_topic
 
 cluster = Cluster.start("replicated", gateway=True)
-
-
-def new_topic(name, partitions=1):
-    """A topic with three replicas; where the name is taken, `name-2` or `name-3`."""
-    topic = cluster.unused(name)
-    safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-        admin.create_topics({topic: {"num_partitions": partitions, **safe}})
-    cluster.wait_for_topic(topic)
-    return topic
-
 
 # %% [markdown]
 # A consumer says with `isolation_level` what it wants to see. There are two levels, so two
@@ -92,7 +83,7 @@ my_readers = Choice(
 my_readers
 
 # %%
-half = new_topic("half", partitions=2)
+half = safe_topic(cluster, "half", partitions=2)
 bank = open_bank(half)
 transfer(bank, half, 1)
 seen = look(half)
@@ -124,7 +115,7 @@ my_visible = Prediction("records", "How many records does it have?")
 my_visible
 
 # %%
-accounts = new_topic("accounts", partitions=2)
+accounts = safe_topic(cluster, "accounts", partitions=2)
 bank = open_bank(accounts)
 transfer(bank, accounts, 1)
 bank.commit_transaction()
@@ -205,8 +196,6 @@ assert visible["1 committed, 2 aborted"] == {"read_uncommitted": 4, "read_commit
 # group lies in `__consumer_offsets` (lesson 03). So it can go into the transaction.
 
 # %%
-from kafka.errors import KafkaError, ProducerFencedError
-
 letters = []
 
 
@@ -217,6 +206,7 @@ def bill(batch, consumer, producer, bills):
         for order in orders:
             producer.send(bills, value=b"bill for " + order.value)
             letters.append(order.value)  # by post: nothing that Kafka knows of
+    # an offset, no note with it (""), no epoch of a leader (-1)
     read = {place: OffsetAndMetadata(consumer.position(place), "", -1) for place in batch}
     producer.send_offsets_to_transaction(read, consumer.group_metadata())
     producer.commit_transaction()
@@ -277,8 +267,8 @@ my_letters = Prediction("letters", "How many letters go out?")
 my_letters
 
 # %%
-orders = new_topic("orders")
-bills = new_topic("bills")
+orders = safe_topic(cluster, "orders")
+bills = safe_topic(cluster, "bills")
 letters.clear()
 for number in range(orders_to_bill):
     payer.send(orders, value=b"order %02d" % number).get(timeout=10)
@@ -317,8 +307,8 @@ def bill(batch, consumer, producer, bills):
 
 
 posted = list(letters)
-more_orders = new_topic("more-orders")
-more_bills = new_topic("more-bills")
+more_orders = safe_topic(cluster, "more-orders")
+more_bills = safe_topic(cluster, "more-bills")
 payer.send(more_orders, value=b"one more").get(timeout=10)
 clerk(*hire(more_orders, 1), more_bills)
 bill = whole_bill
@@ -383,7 +373,7 @@ assert ends_of_bills[-1] == "commit", ends_of_bills
 # %% tags=["exercise"]
 from kafkalab.notebook import exercise
 
-shared = new_topic("shared", partitions=3)
+shared = safe_topic(cluster, "shared", partitions=3)
 bank = open_bank(shared)
 transfer(bank, shared, 1)
 # BEGIN SOLUTION
