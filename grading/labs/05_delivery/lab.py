@@ -235,7 +235,7 @@ starts.round(1)
 keeper = lab.cluster.group(lab.p.forgetful).coordinator
 lines = [one for one in lab.cluster.logs(keeper, 2_000).splitlines() if lab.p.forgetful in one]
 second_start = next(number for number, one in enumerate(lines) if "in Stable state" in one)
-story = [re.sub(r" INFO \[.*?\]|\(org.*", "", one)[12:] for one in lines[second_start:]]
+story = [re.sub(r"\] INFO \[.*?\]|\(org.*", "", one)[12:] for one in lines[second_start:]]
 order = "unknown member id joins", "Preparing to rebalance", "has failed", "Stabilized"
 assert re.search(".*".join(order), " ".join(story)), story
 assert "Replacing previously mapped member" in story[-1], story
