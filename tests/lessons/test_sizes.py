@@ -5,7 +5,6 @@ from authoring.percent import Script
 
 # Pages that are above a limit and wait to be split. A page leaves this list, and none comes on it.
 TOO_LARGE: dict[str, list[str]] = {
-    "lab02_iris": ["words"],
     "lab03_stock_producer": ["words", "longest_cell"],
 }
 

@@ -307,6 +307,8 @@ backwards, steps_back
 # %% tags=["demo", "A60", "A61", "A62", "A63"]
 new_topic(lab.p.seven_topic, partitions=13, copies=1)
 assert lab.p.seven_topic in lab.cluster.topics()
+placed = lab.cluster.topic(lab.p.seven_topic).partitions
+assert [len(one.replicas) for one in placed] == [1] * 13, "thirteen partitions, a copy of each"
 for line in range(1, 8):
     producer.send(lab.p.seven_topic, f"line {line}".encode())
 producer.flush()
