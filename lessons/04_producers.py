@@ -351,7 +351,7 @@ try:
     producer.send(tight, value=70)  # a number, and no bytes
 except TypeError as error:
     print("send:", error)
-print("future:", repr(futures[6].exception))
+print("future:", type(futures[6].exception).__name__)
 
 # %% [markdown]
 # What the client can tell by itself, `send` raises; what a broker tells is in the future. A program
@@ -465,7 +465,7 @@ Markdown(f"""
 - A record was sent {len(sent)} times within its delivery timeout. Its send failed, and the topic
   holds it.
 - Of 100 records that waited, {kept["close"]} were left after `close`, {kept["killed"]} after a
-  kill, and {kept["last line, no answer"]} where a program without `close` met slow brokers.
+  kill, and {kept["last line, no answer"]} where a program without `close` got no answer.
 - `flush` returned while {sum(future.failed() for future in futures)} of {len(futures)} futures
   had failed.
 """)
