@@ -125,10 +125,10 @@ def test_a_tool_of_kafka_is_seen_and_held_back_as_any_client(cluster: Cluster, t
     short = ["client.id=tool", "request.timeout.ms=1000", "delivery.timeout.ms=2000", "retries=0"]
     settings = [part for one in short for part in ("--command-property", one)]
     cluster.gateway.hold_requests("Produce", count=99, client_id="tool")
-    held = cluster.tool("kafka-console-producer", *connect, *settings, stdin="held\n")
-    assert "TimeoutException" in str(held) + held.stderr
+    cluster.tool("kafka-console-producer", *connect, *settings, stdin="held\n")
+    assert cluster.topic(topic).records == 0
     cluster.gateway.heal()
-    cluster.tool("kafka-console-producer", *connect, *settings, stdin="passed\n")
+    cluster.tool("kafka-console-producer", *connect, *settings[:2], stdin="passed\n")
     assert read(cluster, topic) == [b"passed"]
     outcomes = {frame.outcome for frame in cluster.gateway.frames("Produce", client_id="tool")}
     assert len(outcomes - {"answered"}) > 0, outcomes
