@@ -29,7 +29,6 @@ from grading.judge.witness import Witnessed, written
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
-from grading.run.quick_import import without_web_grammar
 from grading.run.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -183,7 +182,6 @@ def main() -> None:
     os.dup2(2, 1)  # what any library prints must not get between the lines
     adopt_orphans()
     started = time.monotonic()
-    without_web_grammar()
     from grading.run.graded_notebook import SetUpFailed
     from grading.run.kernel import KernelDidNotStart, Sandbox, StudentKernel
 
