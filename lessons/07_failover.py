@@ -250,7 +250,6 @@ my_fault
 # %%
 from kafkalab import spark_session
 
-failover.preferred_lead(cluster, "orders", "pair")
 for partition in (0, 1):
     steady.send("pair", value=b"early", partition=partition).get(timeout=10)
 for fault, break_it in {"freeze": cluster.pause, "kill": cluster.kill}.items():
@@ -260,7 +259,7 @@ for fault, break_it in {"freeze": cluster.pause, "kill": cluster.kill}.items():
         break_it(0)
         spark = spark_session()  # it starts while the controller waits for broker 0
         cluster.wait_for_isr("orders", 2)
-        steady.flush(timeout=30)
+steady.flush(timeout=30)
 verdict = ledger.verdict(cluster)
 verdict
 

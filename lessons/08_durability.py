@@ -255,7 +255,7 @@ assert measured == {1: 2, 2: 1, 3: 0}, measured
 
 # %% tags=["prediction"]
 refusals = [line for line in cluster.logs(1, 5_000).splitlines() if "NotEnoughReplicas" in line]
-print([line for line in refusals if f"{topics[2]}-0" in line][-1])
+print([line for line in refusals if f"{topics[3]}-0" in line][-1])
 my_quiet = Choice(
     "With acks=1 the record is …",
     "refused as well",
