@@ -39,7 +39,7 @@ class Barred(Exception):
     """This is no request that the grader hands on."""
 
 
-class Guard:
+class Sieve:
     """Takes what a client says, as it comes, and gives what the broker gets of it."""
 
     def __init__(self) -> None:

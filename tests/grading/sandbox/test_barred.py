@@ -4,7 +4,7 @@ import pytest
 from kafka.protocol.admin import AlterConfigsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from grading.sandbox.barred import LONGEST, NO_RESOURCE, Barred, Guard
+from grading.sandbox.barred import LONGEST, NO_RESOURCE, Barred, Sieve
 
 TOPIC, BROKER = 2, 4
 VERSIONS = [
@@ -38,8 +38,8 @@ def kinds(kind, version, frame):
 
 
 def passed(data, step):
-    guard = Guard()
-    return b"".join(guard.feed(data[at : at + step]) for at in range(0, len(data), step))
+    sieve = Sieve()
+    return b"".join(sieve.feed(data[at : at + step]) for at in range(0, len(data), step))
 
 
 @pytest.mark.parametrize("step", [1, 5, 10_000])
@@ -77,7 +77,7 @@ def test_what_nobody_can_read_is_handed_on_to_no_broker():
     long = (LONGEST + 1).to_bytes(4, "big") + frame[4:]
     for said in (torn, long):
         with pytest.raises(Barred):
-            Guard().feed(said)
+            Sieve().feed(said)
 
 
 def test_a_connection_without_frames_is_left_as_it_is():
