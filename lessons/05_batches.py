@@ -384,7 +384,7 @@ assert "buffer_memory" in refusal, refusal
 from kafka.errors import KafkaTimeoutError
 
 
-class Bounded(batches.Bound):
+class Bounded(batches.WithRoom):
     def send(self, topic, value):
         # BEGIN SOLUTION
         # STUB: ...

@@ -1,7 +1,6 @@
 """Lesson batches: what a producer holds, when its batches leave, what settings do to them."""
 
 from kafkalab.lessons.batches import answers
-from kafkalab.lessons.batches.bound import Bound
 from kafkalab.lessons.batches.complaints import Complaints
 from kafkalab.lessons.batches.costs import costs, side_by_side
 from kafkalab.lessons.batches.departures import departures
@@ -10,10 +9,11 @@ from kafkalab.lessons.batches.pace import each_millisecond, stopwatch, wait_for_
 from kafkalab.lessons.batches.parts import inside
 from kafkalab.lessons.batches.placed import new_topic
 from kafkalab.lessons.batches.prices import quotes
+from kafkalab.lessons.batches.room import WithRoom
 
 __all__ = [
-    "Bound",
     "Complaints",
+    "WithRoom",
     "answers",
     "codecs",
     "costs",

@@ -12,7 +12,7 @@ from kafkalab.wait import wait_until
 def bound(take):
     """A class as a reader writes it; `take` is what stands in the place of the blank."""
 
-    class Bounded(batches.Bound):
+    class Bounded(batches.WithRoom):
         def send(self, topic, value):
             take(self.room)
             return super().send(topic, value=value)
@@ -41,7 +41,7 @@ def test_a_bound_that_refuses_what_has_room():
 
 
 def test_a_bound_that_sends_first():
-    class Late(batches.Bound):
+    class Late(batches.WithRoom):
         def send(self, topic, value):
             self.producer.send(topic, value=value)
             right(self.room)
@@ -50,7 +50,7 @@ def test_a_bound_that_sends_first():
 
 
 def test_room_that_is_not_given_back():
-    class Greedy(batches.Bound):
+    class Greedy(batches.WithRoom):
         def send(self, topic, value):
             right(self.room)
             return self.producer.send(topic, value=value)
@@ -63,7 +63,7 @@ def test_what_never_left_gives_its_room_back():
         def send(self, topic, **record):
             raise KafkaTimeoutError
 
-    producer = batches.Bound(Closed(), limit=1)
+    producer = batches.WithRoom(Closed(), limit=1)
     producer.room.acquire()
     with pytest.raises(KafkaTimeoutError):
         producer.send("topic", value=b"")

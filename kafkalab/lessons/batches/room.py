@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kafka.producer.future import FutureRecordMetadata
 
 
-class Bound:
+class WithRoom:
     """Sends with another producer. `room` counts the free places: who sends takes one before, and
     the answer to the record gives it back, or the error that it never left with."""
 
