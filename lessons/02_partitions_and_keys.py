@@ -109,7 +109,7 @@ named = producer.send(rides, key=riders[0], value=b"named", partition=by_name).g
 print("by the key:", by_key, "by name:", by_name, "stored in:", named.partition)
 
 # %% [markdown]
-# You win, and nobody objects. A broker appends where the request says, whatever the key. The
+# You win, and nobody objects. A broker appends where the request says, whatever key it has. The
 # producer applies the rule, before it sends. So it holds as long as every producer keeps it.
 
 # %% tags=["proof", "A21"]
@@ -172,10 +172,10 @@ assert inside == 0, inside
 # %% [markdown]
 # Why so few? The reader is handed what a partition has as one piece, and inside a piece the numbers
 # only rise: follow one colour. Each step back is a change to another partition. A reader that keeps
-# up gets smaller pieces, and steps back more often: between partitions there is no common order.
+# up gets other pieces, and other steps back: between partitions there is no common order.
 #
-# The promise is about the order of *appending*. Mostly that is the order of sending. But a batch
-# that failed and is sent once more can come behind a later one: lesson 09 shows it, and the cure.
+# The promise is about the order of *appending*. Mostly that is the order of sending. But without
+# idempotence (lesson 09) a batch that failed and is sent again can come behind a later one.
 
 # %% [markdown]
 # ## And without a key?
@@ -229,7 +229,8 @@ assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has anot
 #
 # With a key Java agrees with you, as the 500 riders show. Not all clients do. librdkafka, the C
 # library under confluent-kafka and others, hashes with CRC32 unless it is told
-# `partitioner=murmur2_random`. Two such services would put most riders in two partitions.
+# `partitioner=murmur2_random`. With a service of each kind most riders would have records in two
+# partitions.
 
 # %% [markdown]
 # ## More partitions
@@ -270,7 +271,8 @@ assert sum(number % 6 == number % 8 for number in range(24)) == 6, "one number i
 #
 # The last two records had *one* key, and two producers chose two partitions: that is who decides.
 # The older one still knows six. Clients ask again after five minutes at the latest
-# (`metadata_max_age_ms`); until then producers may disagree, and readers miss the new partitions.
+# (`metadata_max_age_ms`); until then producers may disagree, and a reader like this one misses the
+# new partitions.
 
 # %% [markdown]
 # So choose on the first day. A partition is read by one reader of a group (lesson 03), so there are
@@ -330,7 +332,8 @@ assert share["6, salted"] > 100 / 6 + 10, share
 
 # %% [markdown]
 # Not a sixth, 17 %: nothing makes six keys go to six partitions, and where two of them meet is the
-# fullest one. And the price of salt: the shop's orders are in order no more.
+# fullest one. And the price of salt: no shop's orders are in order any more, and who wants them
+# must read all its keys. So salt the hot key only.
 
 # %% [markdown]
 # ## When it goes wrong

@@ -87,7 +87,7 @@ frames = cluster.gateway.frames(client_id="first")
 answered = called + took[0] / 1000
 waits = producers.waits(frames, called, answered)
 longest = max(waits, key=waits.get)
-spent = {what: f"“{what}” took {ms:.0f} of the {took[0]:.0f} ms." for what, ms in waits.items()}
+spent = {what: f"“{what}” added {ms:.0f} of the {took[0]:.0f} ms." for what, ms in waits.items()}
 print(my_longest.against(longest, spent))
 ax = producers.on_the_wire(frames, called, answered)
 title = f"Of {took[0]:.0f} ms “{longest}” took {waits[longest]:.0f}"
@@ -115,11 +115,12 @@ assert "InitProducerId" not in late, late  # it has asked for the id as soon as 
 assert "Metadata" in late, late
 
 # %% [markdown]
-# A coloured field reaches from one answer to the next, gaps included. The gap before the metadata
-# is a pause: the producer had asked once when it was made, to learn of the brokers, and this client
-# does not ask again within a tenth of a second (`retry_backoff_ms`). A program that sends at once
-# waits for that. One that has run for a while does not, and has its id. (`ApiVersions` is how each
-# connection begins.)
+# `send` comes back when it knows who leads; it does not wait for the id, which is fetched meanwhile
+# and delays the record only where it comes later. The gap before the metadata is a pause: the
+# producer had asked once when it was made, to learn of the brokers, and this client does not ask
+# again within a tenth of a second (`retry_backoff_ms`). A program that sends at once waits for
+# that. One that has run for a while does not, and has its id. (`ApiVersions` is how each connection
+# begins.)
 #
 # The other rides did not pay again. Each record goes straight to the leader of its partition. Kafka
 # has no router: the client has the map.
@@ -131,8 +132,8 @@ assert "Metadata" in late, late
 #
 # - `send` itself blocks while the producer does not know the topic: up to `max_block_ms`.
 # - Then the record waits for company, up to `linger_ms` (lesson 05).
-# - It is sent, and the producer waits for the answer, up to `request_timeout_ms`. If none comes, it
-#   pauses for `retry_backoff_ms` and sends the same record again: a **retry**.
+# - It is sent, and the producer waits up to `request_timeout_ms` for the answer. If none comes, it
+#   pauses for `retry_backoff_ms` (in Java longer each time) and sends it again: a **retry**.
 # - After `delivery_timeout_ms` it is over, and the future fails. This **delivery timeout** runs
 #   from the first record of a batch.
 #
@@ -213,10 +214,10 @@ assert cluster.topic(lost).records == 1, cluster.topic(lost).records
 assert all(frame.outcome == "dropped" for frame in sent), sent
 
 # %% [markdown]
-# It is there: the send failed, and the record is stored. What failed was the answer. A time-out
-# says *nobody told me*, never *nothing happened*. And it is there once, though it was sent several
-# times: the broker knew it again by the producer id and its number (lesson 09). A new `send` of the
-# same ride would be a new record.
+# It is there: the send failed, and the record is stored. What failed was the answer. A future that
+# timed out says *nobody told me*, never *nothing happened*. And it is there once, though it was
+# sent several times: the broker knew it again by the producer id and its number (lesson 09). A new
+# `send` of the same ride would be a new record.
 
 # %% [markdown]
 # ## How it ends
@@ -224,7 +225,7 @@ assert all(frame.outcome == "dropped" for frame in sent), sent
 # What waits in the memory of a producer ends with its program, unless somebody sees to it. `close`
 # does: it sends them, and waits for the answers. Here is a program that sends 100 records and lets
 # them wait five seconds for company. It ends in four ways: after a `close`; at its last line,
-# without one; the same while no broker answers; and killed.
+# without one; the same while no request gets through; and killed.
 
 # %%
 program = """
@@ -244,9 +245,9 @@ if sys.argv[3] == "killed":
 
 # %%
 kept = {}
-for ending in ("close", "last line", "last line, no answer", "killed"):
+for ending in ("close", "last line", "last line, cut off", "killed"):
     topic = producers.new_topic(cluster, "ends")
-    if ending == "last line, no answer":
+    if ending == "last line, cut off":
         cluster.gateway.hold_requests("Produce", count=99, client_id="ends")
     command = [sys.executable, "-P", "-c", program, cluster.address, topic, ending]
     run = subprocess.run(command, timeout=60, capture_output=True)
@@ -256,13 +257,13 @@ for ending in ("close", "last line", "last line, no answer", "killed"):
 
 # %% tags=["proof", "A164", "A147"]
 assert kept["close"] == 100, kept
-assert kept["last line, no answer"] == kept["killed"] == 0, kept
+assert kept["last line, cut off"] == kept["killed"] == 0, kept
 
 # %% [markdown]
 # For each of these records `send` had come back without an error. At the end of Python this client
-# closes by itself, and waits for one second: what takes longer is lost, with exit status 0. Java's
-# does not even that. So end a program with `close`, or let `with KafkaProducer(…) as producer:` do
-# it, on every way out of its block but a kill.
+# closes by itself, and waits for one second: what has not left by then is lost, with exit status 0.
+# Java's does not even do that. So end a program with `close`, or let `with KafkaProducer(…) as
+# producer:` do it, on every way out of its block but a kill.
 
 # %% [markdown]
 # ## When it goes wrong
@@ -340,8 +341,8 @@ assert {one.broker for one in talk if one.api == "Produce"} == leaders, talk
 assert "Metadata" not in {one.api for one in talk}, talk
 
 # %% [markdown]
-# *Decided* is not *delivered*. A program that flushes and looks at no future has asked nobody. (A
-# callback mostly runs on the thread that sends: keep it short.)
+# *Decided* is not *delivered*. A program that flushes, looks at no future and gives no callback has
+# asked nobody. (A callback mostly runs on the thread that sends: keep it short.)
 #
 # There is a second place where errors come out:
 
@@ -353,9 +354,10 @@ except TypeError as error:
 print("future:", type(futures[6].exception).__name__)
 
 # %% [markdown]
-# What the client can tell by itself, `send` raises; what a broker tells is in the future. A program
-# looks in both. (An unknown topic keeps `send` for `max_block_ms`, and then `send` raises. Java's
-# waits as long, and puts the error into the future.)
+# `send` raises what stops it before it takes the record; what comes later, a refusal or a time-out,
+# is in the future. Look in both. (An unknown topic, unless brokers make it, as is Kafka's default,
+# keeps `send` for `max_block_ms`; then it raises. Java puts that into the future, and a record too
+# large for it.)
 
 # %% tags=["proof", "A107", "A110", "A130", "A144"]
 dead = ["127.0.0.1:1", "127.0.0.1:2"]  # nobody listens there
@@ -458,13 +460,13 @@ assert places == [6], places
 from IPython.display import Markdown
 
 Markdown(f"""
-- The first send took {took[0]:.0f} ms: {waits[producers.ID]:.0f} for an id,
-  {waits[producers.LEADERS]:.0f} to learn who leads, {waits[producers.RECORD]:.0f} for the record.
+- The first send took {took[0]:.0f} ms: {waits[producers.LEADERS]:.0f} to learn who leads,
+  {waits[producers.ID]:.0f} more for an id, {waits[producers.RECORD]:.0f} for the record.
   The next four took {min(took[1:]):.0f} to {max(took[1:]):.0f} ms.
 - A record was sent {len(sent)} times within its delivery timeout. Its send failed, and the topic
   holds it.
 - Of 100 records that waited, {kept["close"]} were left after `close`, {kept["killed"]} after a
-  kill, and {kept["last line, no answer"]} where a program without `close` got no answer.
+  kill, and {kept["last line, cut off"]} where a program without `close` was cut off.
 - `flush` returned while {sum(future.failed() for future in futures)} of {len(futures)} futures
   had failed.
 """)

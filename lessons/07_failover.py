@@ -32,7 +32,8 @@ cluster
 # `orders` has three partitions, and each broker is the first on the list of one of them. As in
 # lesson 06 a `Watch` calls `a_round` ten times a second, and asks broker 2 who leads. The producer
 # `steady` waits for all in-sync replicas (`acks="all"`, the default), for an answer a second, and
-# tries again for up to a minute. The turn of `loner` comes later.
+# tries again for up to a minute. The setting `min.insync.replicas=2` lets a leader refuse its
+# records while fewer than two are in sync (more in lesson 08). The turn of `loner` comes later.
 
 # %%
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
@@ -374,10 +375,10 @@ assert [one.leader for one in pair] == [1, 1], pair
 assert pair[0].records == copies[0][1].log_end, pair
 
 # %% [markdown]
-# It leads at once, and the record is there. So the rule of thumb holds for records that *all*
-# copies have. `acks="all"` promises as many copies as were in sync, and for certain only
-# `min.insync.replicas`: one fewer than these may fail. (Of controllers more than half must live: a
-# later lesson.)
+# It leads at once, and the record is there. So the rule of thumb saves records that *all* copies
+# have, and promises no leader. `acks="all"` promises as many copies as were in sync. For certain
+# that is only `min.insync.replicas`: with a minimum of two a record may be on two brokers alone,
+# and one of them may burn. (Of controllers more than half must live: a later lesson.)
 
 # %% [markdown]
 # ## Your turn

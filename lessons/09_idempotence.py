@@ -126,8 +126,8 @@ batches.loc[batches.partition == 0, heads].rename(columns={"outcome": "answer"})
 # what it knows it does not write again.
 #
 # So at most five requests may be on their way to a broker (Java uses five): with a sixth a leader
-# could no longer tell whether it has the first. The numbers are in the log, so the next leader
-# reads them in its copy.
+# would not know a copy of the first any more, and refuse it as one out of order, though it has it.
+# The numbers are in the log, so the next leader reads them in its copy.
 
 # %% tags=["proof", "B89", "C76"]
 from kafka import KafkaAdminClient, TopicPartition
@@ -227,8 +227,8 @@ assert [frame.outcome for frame in tries] == ["lost"] + ["answered"] * 5, "one o
 #
 # So a reader gets a partition in the order of *appending*, as lesson 02 said. That this is also the
 # order of *sending* is a promise of its own. What do the numbers do for it? A courier of the course
-# delivers by hand: rides 0, 4, 3, 2 and 1, in this order, to two topics. Only the numbers differ:
-# in one topic no ride has any, in the other each has its own.
+# delivers by hand: ride 0 (so that the leader knows it), 4, 3, 2 and 1, in this order, to two
+# topics. Only the numbers differ: in one topic no ride has any, in the other each has its own.
 
 # %%
 no_numbers = safe_topic(cluster, "no-numbers")
@@ -240,7 +240,8 @@ for ride in (0, 4, 3, 2, 1):
     print(f"ride {ride} with its number:", answer)
 
 # %% [markdown]
-# A leader refuses a batch that skips a number. The client has to send it again, in order.
+# A leader that knows the producer refuses a batch that skips a number. The client has to send it
+# again, in order. (From one that it does not know it takes any number.)
 
 # %%
 for ride in (2, 3, 4):
@@ -259,11 +260,13 @@ assert logs == {"no numbers": [0, 4, 3, 2, 1], "numbers": [0, 1, 2, 3, 4]}, logs
 late_ones = [courier.deliver(numbers, ride, sequence=ride) for ride in (2, 6)]
 assert late_ones == ["offset 2", "OUT_OF_ORDER_SEQUENCE_NUMBER"], late_ones
 assert cluster.topic(numbers).records == 5, "known, and refused"
+unknown = courier.deliver(safe_topic(cluster, "unknown"), 4, sequence=4)
+assert unknown == "offset 0", unknown  # nothing that a first number could skip
 
 # %% [markdown]
-# So an idempotent producer keeps the order. Java's has up to five requests on their way, and
-# repeats in the order of their numbers (KAFKA-5494). This client lets one request to a partition go
-# at a time while idempotence is on. Without idempotence you can have that, too:
+# With these numbers a producer keeps the order. Java's has up to five requests on their way, and
+# repeats in the order of their numbers. This client needs them less: it lets one request to a
+# broker go at a time while idempotence is on. Without idempotence you can have that, too:
 # `max_in_flight_requests_per_connection=1`.
 
 # %% [markdown]
@@ -437,7 +440,8 @@ Markdown(f"""
 - Producer id and sequence number tell a leader that it has a batch already, or that one is missing.
 - Batches in a turned order left {behind["no numbers"]} of 5 rides behind a later one without
   numbers, {behind["numbers"]} with them.
-- With `acks=1` idempotence is {"on" if quiet.config["enable_idempotence"] else "off"}, silently.
+- With `acks=1` idempotence is {"on" if quiet.config["enable_idempotence"] else "off"}, and no error
+  says so.
 - A program that was started again had another producer id and wrote each ride again. A leader that
   had forgotten its producer wrote a late copy.
 """)

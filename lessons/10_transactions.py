@@ -215,7 +215,7 @@ def bill(batch, consumer, producer, bills):
 # %% [markdown]
 # Around it stands a loop, much the same in every such program. If another clerk has taken the name,
 # end. After another failure abort, go back to the committed offset, and try again; where it is
-# final (no permission, say), `abort_transaction` raises it once more, and the program ends. (Where
+# final (the name is forbidden, say), `abort_transaction` raises, too, and the program ends. (Where
 # Java's `commitTransaction` times out, call it again and do not abort: it may be under way.)
 
 
@@ -359,7 +359,8 @@ assert ends_of_bills[-1] == "commit", ends_of_bills
 # The list shows the fence: **producer epoch**, records, marker. Clerk 1 wrote with epoch 0. The
 # `init_transactions` of clerk 2 raised the epoch of the name twice: to 1, which shut out clerk 1
 # and aborted what it had left, and to 2, for clerk 2 itself. Brokers refuse what comes with an
-# older one. (Java's producer, since Kafka 4.0, has an epoch for each transaction: KIP-890.)
+# older one. (Java's, where the cluster's `transaction.version` is 2, has an epoch for each
+# transaction: KIP-890.)
 #
 # And if nobody takes the name? Then time aborts a transaction, after `transaction_timeout_ms`: a
 # minute by default. Until then careful readers wait.
@@ -416,7 +417,7 @@ from IPython.display import Markdown
 Markdown(f"""
 - Of {ends["read_uncommitted"]} records of transfers and coins {never} do not count. A consumer
   with `read_uncommitted`, the default here, got them; `read_committed` leaves them out.
-- A transaction is decided as a whole; its markers come partition by partition.
+- A transaction is decided as a whole; each of its partitions gets a marker.
 - An open transaction kept a careful reader at {held} records; the records of others waited too.
 - The loop of the clerks made {look(bills)["read_committed"]} bills that count of {orders_to_bill}
   orders, and {len(letters)} letters: exactly once from topic to topic, and no further.

@@ -42,9 +42,8 @@ class Span:
 
 
 def waits(frames: Iterable[Frame], called: float, answered: float) -> dict[str, float]:
-    """The milliseconds of a first send, by what it waited for, in the order of the answers.
-
-    Each part reaches from one answer to the next, with all that lies between.
+    """The milliseconds of a first send, by what it waited for: who leads, then what the id took
+    longer than that, then the record. The gaps are in them.
     """
     return {what: (end - begin) * 1000 for what, begin, end in _parts(frames, called, answered)}
 
@@ -58,9 +57,9 @@ def _parts(
         what = {"InitProducerId": ID, "Metadata": LEADERS}.get(frame.api)
         if what and frame.answered is not None and called < frame.answered <= answered:
             ends[what] = max(ends[what], frame.answered)
-    order = [*sorted(ends, key=ends.__getitem__), RECORD]
-    moments = [called, *sorted(ends.values()), answered]
-    return list(zip(order, moments, moments[1:], strict=False))
+    # `send` blocks for the metadata, not for the id; the record waits for whichever comes last.
+    leads, ready = ends[LEADERS], max(ends.values())
+    return [(LEADERS, called, leads), (ID, leads, ready), (RECORD, ready, answered)]
 
 
 def on_the_wire(frames: Iterable[Frame], called: float, answered: float) -> Axes:
