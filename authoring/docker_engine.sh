@@ -72,8 +72,13 @@ start() {
   install_packages
   if [[ -z $(pid) ]]; then
     rm -f "$folder/pid"
+    # Where no systemd shares out the processor, all containers together would get as much of it as one process of the
+    # machine. At the top each gets as much as a broker that runs as a process.
+    local share=()
+    [[ -e /sys/fs/cgroup/cpu/cpu.shares ]] && share=(--cgroup-parent /)
     # In a session of its own: what ends the caller shall not end the engine before the caller has stopped it.
     setsid dockerd --data-root "$folder/data" --exec-root "$folder/exec" --pidfile "$folder/pid" --host "$DOCKER_HOST" \
+      ${share[@]+"${share[@]}"} \
       >"$log" 2>&1 </dev/null &
     local started=$!
     for _ in $(seq 300); do

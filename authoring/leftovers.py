@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import psutil
 
 MARK = "KAFKALAB_RUN"
-# The watcher of a cluster ends it after the kernel that owned it; that takes a moment.
-SECONDS_TO_CLEAN_UP = 15.0
+# The watcher of a cluster ends it after the kernel that owned it. That takes a moment, and with
+# Docker as long as docker takes: killed meanwhile, it would leave the containers.
+SECONDS_TO_CLEAN_UP = 60.0
 
 
 @contextmanager

@@ -5,10 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from grading.run.quick_import import without_web_grammar
 from kafkalab import engine as engines
-
-without_web_grammar()
 
 FAULTS = 3  # exit code: the grader could not judge all of it. Marks never change the exit code.
 EngineName = Annotated[

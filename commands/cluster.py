@@ -119,5 +119,4 @@ def _nodes(cluster: Running) -> list[Node]:
     except CourseError:
         return []
     addresses = {s.name: attached.addresses[n] for n, s in attached.description.brokers.items()}
-    services = attached.description.services
-    return [Node(s.name, attached.state(s.name), addresses.get(s.name, "")) for s in services]
+    return [Node(n, state, addresses.get(n, "")) for n, state in attached.engine.states().items()]

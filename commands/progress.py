@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kafkalab.places import repository
-from kafkalab.setup.contents import foretold, how_far
+from kafkalab.setup.contents import COLUMNS, in_words
 from kafkalab.setup.way import following, steps
 
 
@@ -17,13 +17,11 @@ def progress() -> None:
     """
     found = steps(repository(), repository() / "work")
     console = Console(highlight=False)
-    table = Table("page", "minutes", "how far", "predictions", "exercises", box=None)
+    table = Table(*COLUMNS, box=None)
     for part, stages in itertools.groupby(found, key=lambda step: step.part):
         table.add_row(f"[bold]{part}[/]")
         for step in stages:
-            minutes = "" if step.minutes is None else str(step.minutes)
-            solved = str(step.solved) if step.solved else ""
-            table.add_row(step.title, minutes, how_far(step), foretold(step), solved)
+            table.add_row(*in_words(step))
     console.print(table)
     comes = following(found)
     if comes is None:

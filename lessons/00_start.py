@@ -395,6 +395,9 @@ Markdown(f"""
 - One address named {len(known)} brokers. Broker {asked} was asked, broker {keeper} kept the record.
 - A client works with the addresses that brokers name. With a wrong one, bootstrap succeeded, and
   `send` said: {failure} With the right one it went through.
+
+What else Kafka is used for, and what stands beside it:
+[Kafka on one page](../lessons/reference/kafka.md).
 """)
 
 # %%

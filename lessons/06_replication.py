@@ -137,7 +137,7 @@ replication.read_to_the_end(reader, cluster, "marks")  # three equal copies, and
 cluster.pause(0)
 for number in range(late):
     receipt = writer.send("marks", value=b"late %d" % number).get(timeout=10)
-wait_until(lambda: cluster.log_ends("marks")[2] > receipt.offset, timeout=10, what="a copy")
+replication.wait_for_copy(cluster, "marks", broker=2, offset=receipt.offset)
 polled = reader.poll(timeout_ms=300)
 position = reader.position(place)
 high_watermark = reader.end_offsets([place])[place]
@@ -191,7 +191,7 @@ witness = KafkaConsumer(
     bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 witness.assign([TopicPartition("orders", partition) for partition in range(6)])
-before = cluster.topic("orders")
+before = replication.mended(cluster, "orders")  # broker 0 leads its two, also after a long freeze
 watch = Watch(cluster, "orders", asked=2)
 ledger = Ledger()
 before
@@ -236,7 +236,7 @@ my_silent = Prediction("partitions", "How many of the six stand still?")
 my_silent
 
 # %%
-replication.as_before(cluster, before)  # also where you run this cell again
+replication.mended(cluster, "orders")  # also where you run this cell again
 reads.clear()
 with watch.during("kill", a_round):
     replication.wait_for_reads(reads, partitions=6, more=10)

@@ -9,7 +9,7 @@
 # You will
 # - write every record of a burst twice, on purpose, and stop that with one setting,
 # - read on the wire the numbers by which a broker knows a batch again,
-# - turn the order of five records round, and keep it,
+# - turn the order of five records round, and see what keeps it,
 # - say which repetitions are not noticed, and why.
 #
 # Needs 05 and 08. 25 minutes.
@@ -18,49 +18,28 @@
 records = 600  # spread evenly over six partitions
 
 # %%
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaProducer
 
 from kafkalab import Choice, Cluster, Ledger, Prediction, charts, quick, read_topic, spark_session
 from kafkalab.lessons import idempotence
+from kafkalab.lessons.topics import safe_topic
+from kafkalab.notebook import exercise
 
 often = {"producer.id.expiration.check.interval.ms": 200}  # so that the last experiment is short
 cluster = Cluster.start("replicated", settings=often, gateway=True)
 spark = spark_session()
-cluster
-
-# %% [markdown]
-# The topics are as safe as lesson 08 made them: three replicas, two of them in sync at least. So
-# nothing will be lost here.
-
-
-# %%
-def new_topic(name, partitions=1):
-    """A topic with three replicas; where the name is taken, `name-2` or `name-3`."""
-    topic = cluster.unused(name)
-    safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-        admin.create_topics({topic: {"num_partitions": partitions, **safe}})
-    cluster.wait_for_topic(topic)
-    return topic
-
-
-def rides_in(topic):
-    """What a topic of one partition holds, in the order of its log."""
-    log = read_topic(spark, cluster, topic).orderBy("offset")
-    return [int(row.value) for row in log.collect()]
-
 
 # %% [markdown]
 # ## An answer gets lost
 #
-# Three brokers lead two partitions each. You send 600 records, a hundred to each partition. Every
-# broker gets its two hundred in one request, writes them, and answers. Then, at each broker, this
-# first answer gets lost on its way: the gateway between clients and brokers drops it and breaks the
-# connection.
+# Three brokers lead six partitions. You send 600 records, a hundred to each partition. The producer
+# waits half a second for company (`linger_ms`, lesson 05), so each broker gets the records of all
+# that it leads in *one* request. It writes them, and answers. Then, at each broker, this first
+# answer gets lost: the gateway between clients and brokers drops it and breaks the connection.
 #
-# The producer does what it must. It sends again what nobody answered: a **retry**. Idempotence,
-# which you will meet in a moment, is switched off. How many of the 600 records are in the log
-# twice?
+# The producer sends again what nobody answered: a retry, as in lesson 04. Idempotence, which you
+# will meet in a moment, is switched off. The topics are as safe as lesson 08 made them
+# (`safe_topic`). How many of the 600 records are in the log twice?
 
 # %% tags=["prediction"]
 my_doubled = Prediction("records", "How many records are in the log twice?")
@@ -68,10 +47,8 @@ my_doubled
 
 
 # %%
-def burst(topic, **settings):
+def burst(producer, topic):
     """Send the records while the first answer of each broker gets lost; the ledger of them."""
-    own = quick.producer | {"client_id": topic, "linger_ms": 500} | settings
-    producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
     for broker in cluster.brokers:
         cluster.gateway.drop_replies("Produce", broker=broker, client_id=topic)
     ledger = Ledger()
@@ -82,8 +59,10 @@ def burst(topic, **settings):
 
 
 # %%
-twice = new_topic("twice", partitions=6)
-without = burst(twice, enable_idempotence=False)
+twice = safe_topic(cluster, "twice", partitions=6)
+own = quick.producer | {"client_id": twice, "linger_ms": 500}
+plain = KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=False, **own)
+without = burst(plain, twice)
 verdict = without.verdict(cluster)
 print(verdict)
 my_doubled.against(len(verdict.duplicated))
@@ -104,80 +83,76 @@ assert verdict.reordered == [], verdict
 # Nothing failed and nothing was lost. Each `send` got one receipt, and each record is there twice.
 #
 # A lost answer does not say "not written". It says nothing, and neither does a frozen broker, or
-# one that dies before it answers. The producer has to choose: repeat, and perhaps double, or not
-# repeat, and perhaps lose. Repeating is called *at least once*.
+# one that dies before it answers. The producer has to choose: repeat, and perhaps double (*at least
+# once*), or not repeat, and perhaps lose (*at most once*).
 
 # %% [markdown]
 # ## The broker knows a batch again
 #
-# The same burst, and the same answers get lost. One setting is left out, so **idempotence** is on:
-# to do a thing twice has the effect of doing it once.
+# The same burst, and the same answers get lost. One setting is left out, so **idempotence** is on,
+# as it is by default: to do a thing twice has the effect of doing it once.
 
 # %%
-once = new_topic("once", partitions=6)
-idempotent = burst(once)
-idempotent.verdict(cluster)
-
-# %% [markdown]
-# Nothing is there twice. Did the producer know that its records had been written? Compare what went
-# over the wire with what went into the log.
-
-# %%
-ledgers = {"off": without, "on": idempotent}
-sends = {name: ledger.frame(spark) for name, ledger in ledgers.items()}
-extra = {name: len(ledger.verdict().duplicated) for name, ledger in ledgers.items()}
-title = f"All sent twice; {extra['off']} written twice without idempotence, {extra['on']} with it"
-ax = idempotence.again(sends, cluster.gateway.frames("Produce"))
-ax.set_title(title)
-charts.show(ax, f"{title}. Two bars for each setting: records sent again, records written again.")
+once = safe_topic(cluster, "once", partitions=6)
+own = quick.producer | {"client_id": once, "linger_ms": 500}
+producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
+idempotent = burst(producer, once).verdict(cluster)
+print(idempotent)
 
 # %% tags=["proof", "B87", "B88", "A133", "C74"]
-assert idempotent.verdict().duplicated == [], idempotent.verdict()
-assert idempotent.verdict().lost == [], idempotent.verdict()
+assert idempotent.duplicated == [], idempotent
+assert idempotent.lost == [], idempotent
 batches = cluster.gateway.frames("Produce", client_id=once).batches()
 assert (batches.outcome == "dropped").sum() >= 6, batches
 assert batches.duplicated(["partition", "base_sequence"]).sum() >= 6, batches
 
 # %% [markdown]
-# It did not know, and sent everything again. The difference is made by the brokers, which did not
-# write the second copy. How did they know it? Not by the content, for two equal records may both
-# be meant. Here is what the two copies of one batch carried.
+# Nothing is there twice. Did the producer know that its records had been written? Send one record
+# more to partition 0, and see what went over the wire to this partition, and what became of each
+# answer.
 
 # %%
+producer.send(once, value=b"one more", partition=0).get(timeout=10)
 batches = cluster.gateway.frames("Produce", client_id=once).batches()
 heads = ["producer_id", "producer_epoch", "base_sequence", "records", "outcome"]
-batches.loc[batches.partition == 0, heads]
+batches.loc[batches.partition == 0, heads].rename(columns={"outcome": "answer"})
 
 # %% [markdown]
-# Two rows, and the same numbers. At its start an idempotent producer asks a broker for a **producer
-# id**. For each partition it counts its records, and the **sequence number** of the first one
-# stands in the batch. (The producer epoch is for lesson 10.) The leader of a partition remembers
-# the last five batches of each producer id. What it knows it does not write again.
+# It did not know: the first batch went out twice. The broker did not write the second copy, and
+# answered as if it had. It knows a batch by numbers. At its start an idempotent producer asks for a
+# **producer id**. For each partition it counts its records, and the **sequence number** of the
+# first one stands in the batch: 0, and after a hundred records 100. (The producer epoch is for
+# lesson 10.) The leader of a partition remembers the last five batches of each producer id, and
+# what it knows it does not write again.
 #
-# So at most five requests may be on their way to a broker. With a sixth a leader could no longer
-# tell whether it has the first. The numbers are in the log, so the next leader reads them in its
-# copy.
+# So at most five requests may be on their way to a broker (Java uses five): with a sixth a leader
+# could no longer tell whether it has the first. The numbers are in the log, so the next leader
+# reads them in its copy.
 
 # %% tags=["proof", "B89", "C76"]
-from kafka import TopicPartition
+from kafka import KafkaAdminClient, TopicPartition
 from kafka.errors import for_code
 
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 place = TopicPartition(once, 0)
-pair = batches[batches.partition == 0]
+seen = list(batches[batches.partition == 0].itertuples())
+pair = seen[:2]
 (known,) = admin.describe_producers([place])[place].active_producers
 stored = cluster.batches(once, 0)
-assert list(pair.base_sequence) == [0, 0], pair
-assert pair.checksum.nunique() == 1, pair
-assert [batch.base_sequence for batch in stored] == [0], stored
-assert {batch.producer_id for batch in stored} == set(pair.producer_id), stored
+assert [batch.base_sequence for batch in pair] == [0, 0], pair
+assert [batch.outcome for batch in pair] == ["dropped", "answered"], pair
+assert pair[0].checksum == pair[1].checksum, pair
+assert seen[2].base_sequence == records / 6, seen
+assert [batch.base_sequence for batch in stored[:2]] == [0, records / 6], stored
+assert len(stored) == len(seen) - 1, "one was sent twice and written once"
+assert {batch.producer_id for batch in stored} == {pair[0].producer_id}, stored
 assert known.producer_id == stored[0].producer_id, known
-assert known.last_sequence == stored[0].records - 1, known
+assert known.last_sequence == stored[-1].base_sequence, known
 assert {batch.base_sequence for batch in cluster.batches(twice, 0)} == {-1}, "no number at all"
 
 answers = []
 for more in (4, 5):
-    topic = new_topic("five")
+    topic = safe_topic(cluster, "five")
     own = quick.producer | {"request_timeout_ms": 1_000}
     slow = KafkaProducer(bootstrap_servers=cluster.address, client_id=topic, **own)
     cluster.gateway.hold_requests("Produce", client_id=topic)
@@ -202,95 +177,145 @@ assert for_code(answers[1].error_code).__name__ == "OutOfOrderSequenceNumberErro
 my_order = Choice("Which ride is the first in the log?", "ride 0", "ride 1", "ride 4")
 my_order
 
+# %%
+mixed = safe_topic(cluster, "mixed")
+own = quick.producer | {"client_id": mixed, "batch_size": 0}
+hasty = KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=False, **own)
+cluster.gateway.delay(9_000, api="Produce", client_id=mixed)
+for ride in range(5):
+    hasty.send(mixed, value=b"%d" % ride)
+cluster.gateway.wait_for_request("Produce", client_id=mixed, count=5)
+cluster.gateway.heal()  # what is sent from now on is not delayed
+cluster.gateway.reset(client_id=mixed)  # the connection breaks
+hasty.flush(timeout=10)
+
 
 # %%
-def five_rides(topic, on_their_way, **settings):
-    """Send rides 0 to 4; when so many of them are on their way, the connection breaks."""
-    own = quick.producer | {"client_id": topic, "batch_size": 0} | settings
-    producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
-    cluster.gateway.delay(9_000, api="Produce", client_id=topic)
-    sent = [producer.send(topic, value=b"%d" % number) for number in range(5)]
-    cluster.gateway.wait_for_request("Produce", client_id=topic, count=on_their_way)
-    cluster.gateway.heal()  # what is sent from now on is not delayed
-    cluster.gateway.reset(client_id=topic)
-    return [receipt.get(timeout=10).offset for receipt in sent]
+def rides_in(topic):
+    """What a topic of one partition holds, in the order of its log."""
+    log = read_topic(spark, cluster, topic).orderBy("offset")
+    return [int(row.value) for row in log.collect()]
 
 
-# %%
-mixed = new_topic("mixed")
-five_rides(mixed, on_their_way=5, enable_idempotence=False)
 log = rides_in(mixed)
 print(log)
 others = {f"ride {n}": f"its offset is {log.index(n)}." for n in (0, 1, 4) if n != log[0]}
 my_order.against(f"ride {log[0]}", others)
 
+# %% tags=["proof"]
+assert log == [4, 3, 2, 1, 0], log
+tries = cluster.gateway.frames("Produce", client_id=mixed)
+assert [frame.outcome for frame in tries[:5]] == ["lost"] * 5, "the brokers got none of these"
+
+kept = safe_topic(cluster, "kept")
+own = quick.producer | {"client_id": kept, "batch_size": 0}
+careful = KafkaProducer(bootstrap_servers=cluster.address, **own)
+cluster.gateway.delay(9_000, api="Produce", client_id=kept)
+for ride in range(5):
+    careful.send(kept, value=b"%d" % ride)
+cluster.gateway.wait_for_request("Produce", client_id=kept)
+cluster.gateway.heal()
+cluster.gateway.reset(client_id=kept)
+careful.flush(timeout=10)
+assert rides_in(kept) == [0, 1, 2, 3, 4], rides_in(kept)
+tries = cluster.gateway.frames("Produce", client_id=kept)
+assert [frame.outcome for frame in tries] == ["lost"] + ["answered"] * 5, "one on its way at a time"
+
 # %% [markdown]
 # Nothing is lost or doubled, and the order is turned round. A batch that fails goes back to the
-# head of the producer's queue: ride 0 first, then ride 1 before it. The last one to fail leads, and
-# with Java's producer too, where idempotence is off.
+# head of the producer's queue: ride 0 first, then ride 1 before it. The last one to fail leads.
 #
 # So a reader gets a partition in the order of *appending*, as lesson 02 said. That this is also the
-# order of *sending* is a promise of its own. Does idempotence make it?
+# order of *sending* is a promise of its own. What do the numbers do for it? A courier of the course
+# delivers by hand: rides 0, 4, 3, 2 and 1, in this order, to two topics. Only the numbers differ:
+# in one topic no ride has any, in the other each has its own.
 
 # %%
-kept = new_topic("kept")
-five_rides(kept, on_their_way=1)
-logs = {"off": log, "on": rides_in(kept)}
+no_numbers = safe_topic(cluster, "no-numbers")
+numbers = safe_topic(cluster, "numbers")
+courier = idempotence.Courier(cluster)
+for ride in (0, 4, 3, 2, 1):
+    courier.deliver(no_numbers, ride)
+    answer = courier.deliver(numbers, ride, sequence=ride)
+    print(f"ride {ride} with its number:", answer)
+
+# %% [markdown]
+# A leader refuses a batch that skips a number. The client has to send it again, in order.
+
+# %%
+for ride in (2, 3, 4):
+    courier.deliver(numbers, ride, sequence=ride)
+logs = {"no numbers": rides_in(no_numbers), "numbers": rides_in(numbers)}
 behind = {name: len(idempotence.overtaken(rides)) for name, rides in logs.items()}
-title = f"Rides behind a later one: {behind['off']} without idempotence, {behind['on']} with it"
+title = (
+    f"Rides behind a later one: {behind['no numbers']} without numbers, {behind['numbers']} with"
+)
 ax = idempotence.order(logs)
 ax.set_title(title)
 charts.show(ax, f"{title}. The logs: {logs}.")
 
 # %% tags=["proof"]
-assert log == [4, 3, 2, 1, 0], log
-assert logs["on"] == [0, 1, 2, 3, 4], logs
-tries = cluster.gateway.frames("Produce", client_id=mixed)
-assert [frame.outcome for frame in tries[:5]] == ["lost"] * 5, "the brokers got none of these"
-tries = cluster.gateway.frames("Produce", client_id=kept)
-assert [frame.outcome for frame in tries] == ["lost"] + ["answered"] * 5, "one on its way at a time"
+assert logs == {"no numbers": [0, 4, 3, 2, 1], "numbers": [0, 1, 2, 3, 4]}, logs
+late_ones = [courier.deliver(numbers, ride, sequence=ride) for ride in (2, 6)]
+assert late_ones == ["offset 2", "OUT_OF_ORDER_SEQUENCE_NUMBER"], late_ones
+assert cluster.topic(numbers).records == 5, "known, and refused"
 
 # %% [markdown]
-# It does (KIP-98), in two ways. kafka-python keeps one request to a partition on its way while
-# idempotence is on, and the other rides wait: that is what you saw. Java's producer has up to five
-# (since KAFKA-5494) and puts them back in the order of their numbers, and a leader that knows the
-# producer refuses a batch that skips one.
+# So an idempotent producer keeps the order. Java's has up to five requests on their way, and
+# repeats in the order of their numbers (KAFKA-5494). This client lets one request to a partition go
+# at a time while idempotence is on. Without idempotence you can have that, too:
+# `max_in_flight_requests_per_connection=1`.
 
 # %% [markdown]
 # ## A program that is started again
 #
-# The program that sent these five rides ends. It is started again, with the same settings, and
-# sends the same rides once more. How many of the five does the broker write again?
+# A program sends five rides and ends. It is started again, with the same settings, and sends the
+# same rides once more. How many of the five does the broker write again?
 
 # %% tags=["prediction"]
 my_rides = Prediction("rides", "How many of the five rides are written again?")
 my_rides
 
+
 # %%
-before = cluster.topic(kept).records
-restarted = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
-for number in range(5):
-    restarted.send(kept, value=b"%d" % number).get(timeout=10)
-ids = sorted({batch.producer_id for batch in cluster.batches(kept, 0)})
+def program(topic):
+    with KafkaProducer(bootstrap_servers=cluster.address, **quick.producer) as producer:
+        for ride in range(5):
+            producer.send(topic, value=b"%d" % ride).get(timeout=10)
+
+
+restarted = safe_topic(cluster, "restarted")
+program(restarted)
+program(restarted)
+ids = sorted({batch.producer_id for batch in cluster.batches(restarted, 0)})
 print("producer ids in the log:", ids)
-my_rides.against(cluster.topic(kept).records - before)
+my_rides.against(cluster.topic(restarted).records - 5)
 
 # %% tags=["proof", "C77"]
-assert len(ids) > 1, ids
-assert rides_in(kept) == [0, 1, 2, 3, 4] * len(ids), "once for each producer id"
+assert len(ids) == 2, ids
+assert rides_in(restarted) == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4], "once for each producer id"
 
 # %% [markdown]
-# All of them. The new producer has a producer id of its own and counts from 0; for the broker it is
-# somebody else. A program that calls `send` twice for one ride fares no better: two sequence
-# numbers. Idempotence covers the retries of *one producer* and their order, and nothing else.
+# All of them. The new producer has a producer id of its own (brokers hand them out in blocks) and
+# counts from 0; for the broker it is somebody else. A program that calls `send` twice for one ride,
+# after an error say, fares no better: two sequence numbers. Idempotence covers the retries of *one
+# producer* and their order, and nothing else.
 #
-# It also needs `acks="all"`, retries, and no more than five requests on their way. Set `acks=1`,
-# and kafka-python switches it off without an error. Say `enable_idempotence=True` as well, and the
-# contradiction is an error. So ask for what you rely on.
+# It also needs `acks="all"`, retries, and no more than five requests on their way. And if somebody
+# sets `acks=1`?
 
-# %% tags=["proof", "A134", "C5", "C6"]
+# %%
 from kafka.errors import KafkaConfigurationError
 
+own = quick.producer | {"acks": 1}
+quiet = KafkaProducer(bootstrap_servers=cluster.address, **own)
+print("idempotence:", quiet.config["enable_idempotence"])
+try:
+    KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=True, **own)
+except KafkaConfigurationError as error:
+    print("asked for by name:", error)
+
+# %% tags=["proof", "A134", "C5", "C6"]
 conflicts = {
     "acks": (1, "acks=1"),
     "retries": (0, "retries"),
@@ -314,7 +339,7 @@ assert usual.config["enable_idempotence"] is True, "on by default"
 # %% tags=["proof", "C96"]
 guarantees = {}
 for acks, wanted in ((0, False), ("all", False), ("all", True)):
-    topic = new_topic("guarantee")
+    topic = safe_topic(cluster, "guarantee")
     own = quick.producer | {"acks": acks, "enable_idempotence": wanted, "client_id": topic}
     producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
     lose = cluster.gateway.drop_replies if acks else cluster.gateway.hold_requests
@@ -330,27 +355,31 @@ assert guarantees["all", False] == 2, "at least once"
 assert guarantees["all", True] == 1, "written once"
 
 # %% [markdown]
+# It is off, and no error says so (Java's does the same). Asked for by name, the contradiction is an
+# error. So ask for what you rely on.
+
+# %% [markdown]
 # ## When it goes wrong
 #
-# One copy of a batch is held up in the network. The producer hears nothing and sends another, which
-# is written and acknowledged. Later the first one arrives. The leader knows it and writes nothing,
-# unless it has forgotten the producer meanwhile: `producer.id.expiration.ms` after its last
-# record, usually a day (KIP-854). Here the helper makes that a millisecond, until the leader has
-# forgotten. How often is the ride in the log?
+# One copy of a batch is held up in the network. After a second (`request_timeout_ms`) the producer
+# sends another, which is written and acknowledged. A leader remembers a silent producer for a day
+# (`producer.id.expiration.ms`, KIP-854). Here the helper makes that a millisecond, until the leader
+# has forgotten. Only then the first copy arrives. How often is the ride in the log?
 
 # %%
-late = new_topic("late")
+late = safe_topic(cluster, "late")
 own = quick.producer | {"client_id": late, "request_timeout_ms": 1_000}
 producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
 cluster.gateway.hold_requests("Produce", client_id=late)
 print("offset of the receipt:", producer.send(late, value=b"0").get(timeout=10).offset)
 idempotence.forget_producers(cluster, late, "producer.id.expiration.ms")
 (answer,) = cluster.gateway.release()
+part = answer.responses[0].partition_responses[0]
+print("the late copy was told: error", part.error_code, "offset", part.base_offset)
 rides_in(late)
 
 # %% tags=["proof"]
 assert rides_in(late) == [0, 0], rides_in(late)
-part = answer.responses[0].partition_responses[0]
 assert part.error_code == 0, "no error: the broker takes it for a new producer's"
 assert part.base_offset == 1, part
 
@@ -363,35 +392,34 @@ assert part.base_offset == 1, part
 # %% [markdown]
 # ## Your turn
 #
-# 1. Before there was idempotence, people kept the order with another setting. Idempotence stays
-#    off. Which setting keeps the five rides in order when the connection breaks?
+# 1. The courier has delivered a batch of *three* rides with the number 0. Which number must the
+#    next batch have?
 
 # %% tags=["exercise"]
-from kafkalab.notebook import exercise
-
-
-def keeps_order(settings):
-    on_their_way = min(5, settings.get("max_in_flight_requests_per_connection", 5))
-    topic = new_topic("mine")
-    five_rides(topic, on_their_way, **settings | {"enable_idempotence": False})
-    return "" if rides_in(topic) == [0, 1, 2, 3, 4] else f"the log has {rides_in(topic)}."
-
-
+counted = safe_topic(cluster, "counted")
+courier.deliver(counted, 10, 11, 12, sequence=0)
 # BEGIN SOLUTION
-# STUB: in_order = ...
-in_order = {"max_in_flight_requests_per_connection": 1}
+# STUB: number = ...
+number = 3
 # END SOLUTION
-exercise.check("order", in_order, keeps_order)
+
+
+def refusal(number):
+    told = courier.deliver(counted, 13, sequence=number)
+    return "" if told == "offset 3" else f"the leader says {told}."
+
+
+exercise.check("the next number", number, refusal)
 
 # %% [markdown]
-# 2. Since the program was started again, the topic `kept` has each ride more than once. The broker
-#    cannot tell, and a reader can: the value of a record says which ride it is. Make a list of the
-#    rides of `rides_in(kept)`, each once, in the order in which they came first.
+# 2. The topic `restarted` has each ride twice. The broker cannot tell, and a reader can: the value
+#    of a record says which ride it is. Make a list of the rides of `rides_in(restarted)`, each
+#    once, in the order in which they came first.
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
 # STUB: each_once = ...
-each_once = list(dict.fromkeys(rides_in(kept)))
+each_once = list(dict.fromkeys(rides_in(restarted)))
 # END SOLUTION
 exercise.check(
     "each once", each_once, lambda rides: "" if rides == [0, 1, 2, 3, 4] else "not each one once."
@@ -404,13 +432,14 @@ exercise.check(
 from IPython.display import Markdown
 
 Markdown(f"""
-- {extra["off"]} of {records} records were written twice when an answer of each broker got lost,
-  {extra["on"]} with idempotence. They were sent twice both times.
-- Producer id and sequence number tell a leader that it has a batch already.
-- A connection that broke put {behind["off"]} of 5 rides behind a later one without idempotence,
-  {behind["on"]} with it.
-- A program that was started again has another producer id: {len(ids)} ids, and each ride
-  {len(ids)} times. A leader that had forgotten its producer wrote a late copy.
+- {len(verdict.duplicated)} of {records} records were written twice when an answer of each broker
+  got lost, {len(idempotent.duplicated)} with idempotence. They were sent twice both times.
+- Producer id and sequence number tell a leader that it has a batch already, or that one is missing.
+- Batches in a turned order left {behind["no numbers"]} of 5 rides behind a later one without
+  numbers, {behind["numbers"]} with them.
+- With `acks=1` idempotence is {"on" if quiet.config["enable_idempotence"] else "off"}, silently.
+- A program that was started again had another producer id and wrote each ride again. A leader that
+  had forgotten its producer wrote a late copy.
 """)
 
 # %%

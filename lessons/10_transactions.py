@@ -17,23 +17,14 @@
 orders_to_bill = 20
 
 # %%
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.errors import KafkaError, ProducerFencedError
 
 from kafkalab import Choice, Cluster, Prediction, charts, clients, quick
 from kafkalab.lessons import transactions
+from kafkalab.lessons.topics import safe_topic
 
 cluster = Cluster.start("replicated", gateway=True)
-
-
-def new_topic(name, partitions=1):
-    """A topic with three replicas; where the name is taken, `name-2` or `name-3`."""
-    topic = cluster.unused(name)
-    safe = {"replication_factor": 3, "configs": {"min.insync.replicas": "2"}}
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-        admin.create_topics({topic: {"num_partitions": partitions, **safe}})
-    cluster.wait_for_topic(topic)
-    return topic
-
 
 # %% [markdown]
 # A consumer says with `isolation_level` what it wants to see. There are two levels, so two
@@ -43,7 +34,7 @@ def new_topic(name, partitions=1):
 # %%
 def look(topic):
     """How many records a consumer of each isolation level gets."""
-    cluster.wait_for_markers()  # what was decided a moment ago is in the log now
+    cluster.wait_for_markers()  # a decision takes a moment to show: see below
     seen = {}
     for level in ("read_uncommitted", "read_committed"):
         own = quick.consumer | {"auto_offset_reset": "earliest", "isolation_level": level}
@@ -55,8 +46,9 @@ def look(topic):
 # %% [markdown]
 # ## Two records, one decision
 #
-# A producer with a `transactional_id` can begin a **transaction**. What it sends from then on
-# counts when it commits, and never counts when it aborts.
+# A producer with a `transactional_id`, a name that stays through a restart, can begin a
+# **transaction**. What it sends from then on counts when it commits, and never when it aborts.
+# (It is idempotent, too.)
 
 
 # %%
@@ -66,6 +58,7 @@ payer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 def open_bank(name):
     own = quick.producer | {"client_id": name, "transactional_id": name}
     own["max_block_ms"] = 20_000  # the first transaction of a cluster makes a topic of Kafka's own
+    own["transaction_timeout_ms"] = 900_000  # an open one waits until you have read on
     bank = KafkaProducer(bootstrap_servers=cluster.address, **own)
     bank.init_transactions()
     return bank
@@ -85,19 +78,19 @@ my_readers = Choice(
     "Who gets the two records now?",
     "nobody",
     "consumers with the default settings",
-    "consumers that ask for it",
+    "only consumers that ask for it",
 )
 my_readers
 
 # %%
-half = new_topic("half", partitions=2)
+half = safe_topic(cluster, "half", partitions=2)
 bank = open_bank(half)
 transfer(bank, half, 1)
 seen = look(half)
 print(seen)
 default = KafkaConsumer.DEFAULT_CONFIG["isolation_level"]
 told = f"the default is {default}, and at that level a consumer gets {seen[default]}."
-why = {"nobody": told, "consumers that ask for it": "they need not ask."}
+why = {"nobody": told, "only consumers that ask for it": "who asks for nothing gets them."}
 my_readers.against("consumers with the default settings", why)
 
 # %% tags=["proof"]
@@ -109,7 +102,8 @@ assert seen == {"read_uncommitted": 2, "read_committed": 0}, seen
 # settings of this client or of Java's works with them, also if they are aborted later.
 # (librdkafka's default is `read_committed`.) A producer's transaction protects no consumer that
 # does not ask: `isolation_level="read_committed"`.
-#
+
+# %% [markdown]
 # ## What a careful reader waits for
 #
 # The bank commits transfer 1, aborts transfer 2, and leaves transfer 3 open. Meanwhile somebody
@@ -121,7 +115,7 @@ my_visible = Prediction("records", "How many records does it have?")
 my_visible
 
 # %%
-accounts = new_topic("accounts", partitions=2)
+accounts = safe_topic(cluster, "accounts", partitions=2)
 bank = open_bank(accounts)
 transfer(bank, accounts, 1)
 bank.commit_transaction()
@@ -145,17 +139,19 @@ with KafkaConsumer(
     bootstrap_servers=cluster.address, isolation_level="read_committed", **quick.consumer
 ) as reader:
     stable = {name: reader.end_offsets([place])[place] for name, place in places.items()}
-markers = [batch.marker for batch in logs["partition 0"] if batch.control]
 stop = stable["partition 0"]
-title = f"{len(markers)} markers in partition 0; a careful reader stops before offset {stop}"
+behind = [batch for batch in logs["partition 0"] if batch.base_offset >= stop]
+coins = sum(batch.records for batch in behind if not batch.transactional)
+title = f"{coins} coins wait behind an open transfer: a careful reader stops before offset {stop}"
 ax = transactions.transaction_logs(logs, last_stable=stable)
 ax.set_title(title)
-charts.show(ax, f"{title}. Markers in order: {', '.join(markers)}.")
+charts.show(ax, f"{title}. Before it are the markers of transfers 1 and 2.")
 
 # %% tags=["proof", "B93"]
 first_log = logs["partition 0"]
 found = [(batch.base_offset, batch.marker) for batch in first_log if batch.control]
 assert found == [(1, "commit"), (3, "abort")], found
+assert coins == 5, behind
 assert cluster.topic(accounts).partitions[0].end_offset == 10, "three debits, five coins, two more"
 assert stable == {"partition 0": 4, "partition 1": 4}, stable
 assert visible["3 open, 5 coins"] == {"read_uncommitted": 11, "read_committed": 2}, visible
@@ -167,8 +163,8 @@ assert visible["3 open, 5 coins"] == {"read_uncommitted": 11, "read_committed": 
 #
 # Partitions are read in order. So each leader keeps a **last stable offset**, where the first open
 # transaction begins (else the high watermark); a careful reader gets nothing beyond. The coins wait
-# for a stranger. Say the bank's program has died. It is started again, and `init_transactions` ends
-# what was left open under its name.
+# for a stranger. Say the bank's program has died. It is started again, and `init_transactions`
+# aborts what was left open under its name.
 
 # %%
 bank = open_bank(accounts)
@@ -177,7 +173,7 @@ ends = look(accounts)
 never = ends["read_uncommitted"] - ends["read_committed"]
 held = visible["3 open, 5 coins"]["read_committed"]
 title = (
-    f"{never} of {ends['read_uncommitted']} records never happened; careful readers wait at {held}"
+    f"{never} of {ends['read_uncommitted']} records do not count; a careful reader waited at {held}"
 )
 ax = transactions.visible(visible)
 ax.set_title(title)
@@ -190,8 +186,8 @@ assert visible["1 committed, 2 aborted"] == {"read_uncommitted": 4, "read_commit
 # %% [markdown]
 # Who writes the markers? One broker is the bank's **transaction coordinator**. It first writes the
 # decision into a log of its own, `__transaction_state`; from then on a transfer *is* committed or
-# aborted. Then it has the markers written, partition by partition. So a debit can show a moment
-# before its credit.
+# aborted, all of it. Then it has the markers written, partition by partition. So a debit can show a
+# moment before its credit.
 #
 # ## Read, work, write
 #
@@ -200,19 +196,19 @@ assert visible["1 committed, 2 aborted"] == {"read_uncommitted": 4, "read_commit
 # group lies in `__consumer_offsets` (lesson 03). So it can go into the transaction.
 
 # %%
-from kafka.errors import KafkaError, ProducerFencedError
-
 letters = []
 
 
 def bill(batch, consumer, producer, bills):
     """One transaction: the bills of a batch, and how far the orders are read."""
     producer.begin_transaction()
-    for order in sum(batch.values(), []):
-        producer.send(bills, value=b"bill for " + order.value)
-        letters.append(order.value)  # by post: nothing that Kafka knows of
-    places = {place: OffsetAndMetadata(consumer.position(place), "", -1) for place in batch}
-    producer.send_offsets_to_transaction(places, consumer.group_metadata())
+    for orders in batch.values():
+        for order in orders:
+            producer.send(bills, value=b"bill for " + order.value)
+            letters.append(order.value)  # by post: nothing that Kafka knows of
+    # an offset, no note with it (""), no epoch of a leader (-1)
+    read = {place: OffsetAndMetadata(consumer.position(place), "", -1) for place in batch}
+    producer.send_offsets_to_transaction(read, consumer.group_metadata())
     producer.commit_transaction()
 
 
@@ -237,56 +233,61 @@ def clerk(consumer, producer, bills):
         except KafkaError:
             producer.abort_transaction()
             for place in consumer.assignment():
-                consumer.seek(place, consumer.committed(place) or 0)
+                consumer.seek(place, consumer.committed(place) or 0)  # 0: none committed yet
 
 
 # %%
 def hire(orders, number):
     """What a clerk reads orders with, and what it writes bills with."""
     own = quick.consumer | {"group_id": orders, "auto_offset_reset": "earliest"}
-    consumer = KafkaConsumer(
-        bootstrap_servers=cluster.address,
-        isolation_level="read_committed",  # an order that was aborted is none
-        enable_auto_commit=False,  # the transaction commits
-        **own,
-    )
+    own["isolation_level"] = "read_committed"  # an order that was aborted is none
+    own["enable_auto_commit"] = False  # the transaction commits
+    consumer = KafkaConsumer(bootstrap_servers=cluster.address, **own)
     consumer.assign([TopicPartition(orders, 0)])
     own = quick.producer | {"client_id": f"{orders}-{number}", "transactional_id": orders}
+    own["request_timeout_ms"] = 900_000  # clerk 1 waits until you have read on
+    own["delivery_timeout_ms"] = 900_000
     return consumer, KafkaProducer(bootstrap_servers=cluster.address, **own)
 
 
 # %% [markdown]
-# (At work a clerk *subscribes*. Then `group_metadata` lets the coordinator of the group refuse
-# offsets of a clerk that is no member any more, KIP-447.)
-#
-# Twenty orders. Clerk 1 bills all of them and asks for the commit, and this request is held up in
-# the network. Nobody hears of clerk 1 any more, so clerk 2 is started in its place, with the same
-# `transactional_id`. Every order gets a bill, and with each bill goes a letter by post. How many
-# letters go out?
+# This clerk has one partition for good, and the name goes with it. At work a clerk *subscribes*,
+# and partitions wander between clerks. Then each clerk that runs has a name of its own, kept
+# through a restart. Where a partition has gone to another clerk, the offsets of the earlier one are
+# refused, by what `group_metadata` tells (KIP-447), and its transaction cannot commit.
+
+# %% [markdown]
+# Twenty orders. Clerk 1 bills all of them and asks for the commit, and this request (`EndTxn`) is
+# held up in the network. Nobody hears of clerk 1 any more, so clerk 2 is started in its place, with
+# the same `transactional_id`. Every order gets a bill, and with each bill goes a letter by post.
+# How many letters go out?
 
 # %% tags=["prediction"]
 my_letters = Prediction("letters", "How many letters go out?")
 my_letters
 
 # %%
-orders = new_topic("orders")
-bills = new_topic("bills")
+orders = safe_topic(cluster, "orders")
+bills = safe_topic(cluster, "bills")
 letters.clear()
 for number in range(orders_to_bill):
     payer.send(orders, value=b"order %02d" % number).get(timeout=10)
 cluster.gateway.hold_requests("EndTxn", count=100, client_id=f"{orders}-1")
 first = transactions.beside(clerk, *hire(orders, 1), bills)
 cluster.gateway.wait_for_request("EndTxn", client_id=f"{orders}-1")
-earlier = cluster.group(orders).offsets
+before = [look(bills), cluster.group(orders).offsets]
 clerk(*hire(orders, 2), bills)
-print(f"committed offsets before clerk 2: {earlier}. Bills after it: {look(bills)}")
+after = [look(bills), cluster.group(orders).offsets]
+print("before clerk 2:", *before, "\nafter clerk 2: ", *after)
 my_letters.against(len(letters))
 
 # %% tags=["proof", "B92", "C98"]
-assert earlier == {}, "offsets in an open transaction do not count"
-assert cluster.group(orders).offsets == {(orders, 0): orders_to_bill}, cluster.group(orders)
-billed = look(bills)
+billed, offsets = before
+assert billed == {"read_uncommitted": orders_to_bill, "read_committed": 0}, billed
+assert offsets == {}, "offsets in an open transaction do not count"
+billed, offsets = after
 assert billed == {"read_uncommitted": 2 * orders_to_bill, "read_committed": orders_to_bill}, billed
+assert offsets == {(orders, 0): orders_to_bill}, offsets
 assert len(letters) == 2 * orders_to_bill, len(letters)
 
 # %% tags=["proof"]
@@ -306,8 +307,8 @@ def bill(batch, consumer, producer, bills):
 
 
 posted = list(letters)
-more_orders = new_topic("more-orders")
-more_bills = new_topic("more-bills")
+more_orders = safe_topic(cluster, "more-orders")
+more_bills = safe_topic(cluster, "more-bills")
 payer.send(more_orders, value=b"one more").get(timeout=10)
 clerk(*hire(more_orders, 1), more_bills)
 bill = whole_bill
@@ -318,13 +319,15 @@ assert mended == {"read_uncommitted": 2, "read_committed": 1}, mended
 assert cluster.group(more_orders).offsets == {(more_orders, 0): 1}, cluster.group(more_orders)
 
 # %% [markdown]
-# Each order has one bill that counts. `init_transactions` of clerk 2 aborted what clerk 1 had left,
-# and the committed offset had not moved, so clerk 2 read all orders again. This is called
-# **exactly once**, from topic to topic.
+# Before clerk 2 no bill counts, and no offset is committed. After it twenty bills count, and the
+# offset is 20: both by one commit. Clerk 1 had sent both, and `init_transactions` of clerk 2
+# aborted both, so clerk 2 read all orders again. This is called **exactly once**, from topic to
+# topic.
 #
 # The letters went out twice. Kafka can make void what is in its own logs, nothing else. A letter,
 # a payment or a row in a database has to know the order again by itself; a later lesson does that.
-#
+
+# %% [markdown]
 # ## When it goes wrong
 #
 # Clerk 1 never died. Now its network is back. It believes that its transaction is open, and asks
@@ -336,6 +339,10 @@ error = first.exception(timeout=20)
 print(f"{type(error).__name__}: {error}")
 print("bills:", look(bills))
 [(batch.producer_epoch, batch.records, batch.marker) for batch in cluster.batches(bills, 0)]
+
+# %% tags=["proof"]
+assert bank.config["transaction_timeout_ms"] == 900_000, "time ends it while a reader reads"
+assert hire("nobody", 1)[1].config["request_timeout_ms"] == 900_000, "clerk 1 gives up meanwhile"
 
 # %% tags=["proof", "B91"]
 assert isinstance(error, ProducerFencedError), repr(error)
@@ -349,55 +356,38 @@ assert ends_of_bills[-1] == "commit", ends_of_bills
 
 # %% [markdown]
 # *Producer fenced*: there is a fence, and clerk 1 is outside. No repetition helps, the loop ended.
-# The list shows the fence: **producer epoch**, records, marker. Each `init_transactions` raises the
-# epoch of its name (an abort on the way, too), and brokers refuse what comes with an older one.
+# The list shows the fence: **producer epoch**, records, marker. Clerk 1 wrote with epoch 0. The
+# `init_transactions` of clerk 2 raised the epoch of the name twice: to 1, which shut out clerk 1
+# and aborted what it had left, and to 2, for clerk 2 itself. Brokers refuse what comes with an
+# older one. (Java's producer, since Kafka 4.0, has an epoch for each transaction: KIP-890.)
 #
-# And if nobody takes the name? Then time ends a transaction, after `transaction_timeout_ms`: a
-# minute by default. Until then careful readers wait. One that no coordinator knows of *hangs*, and
-# only an operator ends it: a later lesson.
+# And if nobody takes the name? Then time aborts a transaction, after `transaction_timeout_ms`: a
+# minute by default. Until then careful readers wait.
 
 # %% [markdown]
 # ## Your turn
 #
-# 1. kafka-python speaks an older version of the protocol for transactions. The cell lets Java's
-# producer send four records in two or more transactions, and prints what each client asked for in
-# its transactions. Which request does Java's leave out?
+# 1. A transfer between partitions 0 and 1 of `shared` is open. Send one more coin to this topic, so
+#    that a careful reader gets it at once.
 
 # %% tags=["exercise"]
 from kafkalab.notebook import exercise
 
-java = new_topic("java")
-transactions.java_transactions(cluster, java)
-asked = {}
-for client in (accounts, java):
-    asked[client] = transactions.asked(cluster.gateway.frames(client_id=client))
-    print(client, "asked for", *asked[client])
-    print("producer epochs:", transactions.epochs(cluster.batches(client, 0)))
+shared = safe_topic(cluster, "shared", partitions=3)
+bank = open_bank(shared)
+transfer(bank, shared, 1)
 # BEGIN SOLUTION
-# STUB: left_out = ...
-left_out = "AddPartitionsToTxn"
+# STUB: sent = ...
+sent = payer.send(shared, value=b"coin", partition=2)
 # END SOLUTION
-differs = set(asked[accounts]) - set(asked[java])
-exercise.check("left out", left_out, lambda api: "" if api in differs else "read both lists again.")
-
-# %% tags=["proof"]
-assert differs == {"AddPartitionsToTxn"}, asked
-assert asked[java] == ["InitProducerId", "Produce", "EndTxn"], asked
-assert set(transactions.epochs(cluster.batches(accounts, 0))) == {0}, "one for all"
-java_epochs = transactions.epochs(cluster.batches(java, 0))
-assert len(set(java_epochs)) > 1, java_epochs
-with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-    version = admin.describe_features()["transaction.version"]["finalized"]
-assert version == (2, 2), version
+payer.flush(timeout=20)
+got = look(shared)["read_committed"]
+exercise.check("a coin", sent, lambda _: "" if got else "it waits for the transfer, too.")
 
 # %% [markdown]
-# Since Kafka 4.0 (KIP-890) a leader itself tells the coordinator of the first record that it gets.
-# And each transaction has an epoch of its own (two batches of one share it), so a request that
-# comes too late is known by its epoch. With the older protocol the leader asks the coordinator
-# before it accepts one (since Kafka 3.6).
-#
-# 2. The shop gets three clerks, for partitions 0, 1 and 2 of its orders. They work at the same
-#    time, and each is started again when it dies. Which `transactional_id` has each of them?
+# 2. The shop gets three clerks. Each has one partition of the orders for good: 0, 1 or 2. They work
+#    at the same time, and each is started again when it dies. Write the function `name_of`: the
+#    `transactional_id` for a partition.
 
 
 # %% tags=["exercise"]
@@ -424,8 +414,9 @@ exercise.check("names", name_of, problem)
 from IPython.display import Markdown
 
 Markdown(f"""
-- Of {ends["read_uncommitted"]} records of transfers and coins {never} never happened. A consumer
+- Of {ends["read_uncommitted"]} records of transfers and coins {never} do not count. A consumer
   with `read_uncommitted`, the default here, got them; `read_committed` leaves them out.
+- A transaction is decided as a whole; its markers come partition by partition.
 - An open transaction kept a careful reader at {held} records; the records of others waited too.
 - The loop of the clerks made {look(bills)["read_committed"]} bills that count of {orders_to_bill}
   orders, and {len(letters)} letters: exactly once from topic to topic, and no further.

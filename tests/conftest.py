@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from grading.run.quick_import import without_web_grammar
+import grading  # noqa: F401 - before nbformat, as each process of the tests imports it
 from tests import changes, sandboxed
 from tests.browser import CHROMIUM
 from tests.schedule import FIRST_WORKER, NICENESS, Units, arrange
-
-# Every worker imports nbformat: two seconds each.
-without_web_grammar()
 
 # Each example has as much time as it needs: how long one takes says more about what else runs on
 # the machine. In CI, Hypothesis chooses such a profile by itself, and the same examples each time.

@@ -16,13 +16,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grading.define.definition import Definition
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence, cell_from_json, result_from_json
+from grading.run import pace
 from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
@@ -81,6 +82,8 @@ class Attempt:
         checks = len(self.lab.checks) + sum(task.hidden for task in self.lab.tasks.values())
         limit = self.lab.limits.run + FOR_THE_REST + FOR_A_CHECK * checks
         limit += FOR_A_FAULT * len(self.lab.faults) + FOR_DEMOS * job.demos
+        job = replace(job, times=pace.now())
+        limit *= job.times
         overtime = threading.Timer(limit, self._out_of_time, [evidence, limit])
         try:
             with contextlib.suppress(BrokenPipeError):

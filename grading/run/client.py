@@ -87,7 +87,7 @@ class GradingClient(PapermillNotebookClient):
             with self.onlooker.beside(task if role["is_answer"] else None):
                 started = time.monotonic()
                 state, error = run_sync(self._execute)(
-                    cell, index, SHOWN_LIMIT if is_free else limit
+                    cell, index, SHOWN_LIMIT * graded.times if is_free else limit
                 )
                 seconds = round(time.monotonic() - started, 3)
             if not is_free:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -12,7 +11,7 @@ from grading.define.definition import Limits
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
 from grading.lab import no_value
-from grading.run import values
+from grading.run import pace, values
 from grading.run.kernel import StudentKernel
 from grading.run.replies import Replies
 
@@ -20,7 +19,6 @@ VALUE_TIMEOUT = 10.0
 VALUES_TIMEOUT = 60.0
 """For all values of an attempt together; beyond it each gets a moment only. Both are meant for a
 quiet machine."""
-SLOWEST = 6.0
 WORSE = (
     *(Outcome.RAN, Outcome.NOT_REACHED, Outcome.STUDENT_ERROR, Outcome.STUDENT_EXIT),
     *(Outcome.OUTPUT_LIMIT, Outcome.DISK_LIMIT, Outcome.PROCESS_LIMIT, Outcome.TIMEOUT),
@@ -44,11 +42,6 @@ def together(one: CellState, other: CellState) -> CellState:
     )
 
 
-def slowness(load: float, processors: int | None) -> float:
-    """How many times longer than alone something takes while so many processes want to run."""
-    return min(max(load / (processors or 1), 1.0), SLOWEST)
-
-
 def limit_of_value(spent: float, times: float) -> float:
     """Seconds for the next value. A machine that is busy must not cost a student anything."""
     return min(VALUE_TIMEOUT * times, max(VALUES_TIMEOUT * times - spent, 0.5))
@@ -57,9 +50,11 @@ def limit_of_value(spent: float, times: float) -> float:
 class GradedNotebook:
     """A notebook that runs in a kernel of the grader's, and what became of it so far."""
 
-    def __init__(self, kernel: StudentKernel, limits: Limits) -> None:
+    def __init__(self, kernel: StudentKernel, limits: Limits, times: float = 1.0) -> None:
         self.kernel = kernel
-        self.limits = limits
+        self.limits = pace.longer(limits, times)
+        self.times = times
+        """How many times longer than on a quiet machine something may take."""
         self.replies = Replies(kernel)
         self.cells: dict[int, CellState] = {}
         """How the cells of each task ended: as the worst of them."""
@@ -116,7 +111,7 @@ class GradedNotebook:
         message = self.kernel.client.execute(
             "", silent=True, allow_stdin=False, user_expressions=wanted
         )
-        limit = limit_of_value(self.spent_on_values, slowness(os.getloadavg()[0], os.cpu_count()))
+        limit = limit_of_value(self.spent_on_values, pace.now())
         reply, is_late = run_sync(self.replies.to)(message, limit)
         if reply is None or is_late:
             if reply is None:

@@ -20,6 +20,8 @@ class Job:
     last: the task after whose checks the run ends; without it the whole notebook runs.
     is_last_try: a machine that is short of memory ends brokers too, so only where one is down a
     second time a cell is blamed.
+    times: how many times longer than on a quiet machine it may take; asked before any of the
+    student's code runs, which could make the machine busy itself.
     """
 
     student: str
@@ -32,6 +34,7 @@ class Job:
     transcript: bool = False
     last: int | None = None
     is_last_try: bool = True
+    times: float = 1.0
 
     def to_json(self) -> str:
         """One line."""

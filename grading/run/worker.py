@@ -29,7 +29,6 @@ from grading.judge.witness import Witnessed, written
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
 from grading.run.processes import adopt_orphans, end_below
-from grading.run.quick_import import without_web_grammar
 from grading.run.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class Grader:
                 whose = (lab.name, job.student, job.seed)
                 return Evidence.refused(*whose, Outcome.UNCLEAR, str(why), job.notes), None
         view = self.attach(job.cluster)
-        graded = GradedNotebook(self.kernel, lab.limits)
+        graded = GradedNotebook(self.kernel, lab.limits, job.times)
         x = (Witnessed if job.transcript else Visible)(graded, view, p, job.seed)
         x.may_blame = job.is_last_try
         breaking = Breaking(
@@ -183,7 +182,6 @@ def main() -> None:
     os.dup2(2, 1)  # what any library prints must not get between the lines
     adopt_orphans()
     started = time.monotonic()
-    without_web_grammar()
     from grading.run.graded_notebook import SetUpFailed
     from grading.run.kernel import KernelDidNotStart, Sandbox, StudentKernel
 

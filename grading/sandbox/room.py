@@ -21,10 +21,12 @@ from kafkalab import places
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 OF_ETC = ("alternatives", "fonts", "ld.so.cache", "localtime", "nsswitch.conf", "services")
 PACKAGES = {"site-packages", "dist-packages"}
+HOST = "sandbox"
+"""What the machine is called in there: not the teacher's name, and one that Java can look up."""
 NAMES = {
     "passwd": "student:x:1000:1000::/:/bin/sh\n",
     "group": "student:x:1000:\n",
-    "hosts": "127.0.0.1 localhost\n",
+    "hosts": f"127.0.0.1 localhost {HOST}\n",
 }
 SOCKETS, DOORS = "socket", "doors"
 SMALL = 100_000_000
@@ -53,7 +55,7 @@ def command(
     """
     return [
         str(bubblewrap.require()),
-        *bubblewrap.APART,
+        *(*bubblewrap.APART, "--hostname", HOST),
         *_system(folder),
         *_disk("/tmp", limits.disk),
         *_without_the_clone(),

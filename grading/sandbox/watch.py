@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import sys
@@ -26,6 +27,9 @@ EVERY = 0.1
 FEW = 50
 LEAST_FREE = 1_000_000_000
 MEMORY = ("RssAnon", "RssShmem")
+IN_MEMORY = "tmpfs"
+ESCAPED = re.compile(r"\\(\d{3})")
+"""A blank in a path, as the table of mounts writes it."""
 
 
 def watch(pid: int, processes: int, memory: int, shared: Path, room: int) -> str:
@@ -46,8 +50,11 @@ def _broken(space: str, processes: int, scales: Scales, shared: Path, room: int)
     count, found, entries = taken(space, processes)
     if count > processes:
         return f"process_limit ran more than {processes} processes and threads at once"
-    if scales.shows_too_much(found, entries):
-        return f"out_of_memory took more than {scales.limit / 1e9:g} GB of memory"
+    if scales.shows_too_much(found + on_disks(entries), entries):
+        return (
+            f"out_of_memory took more than {scales.limit / 1e9:g} GB of memory "
+            "(what it writes to /tmp and its own folder lies in memory too)"
+        )
     if size(shared) > room:
         return "disk_limit filled the folder of the kernel's sockets"
     return ""
@@ -78,7 +85,7 @@ class Scales:
         return False
 
     def _measure(self, entries: list[Path]) -> None:
-        if shared_out(entries) > self.limit:
+        if shared_out(entries) + on_disks(entries) > self.limit:
             self._is_too_much = True
 
 
@@ -116,6 +123,33 @@ def shared_out(entries: list[Path]) -> int:
                 if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
                     total += int(line.split()[1]) * 1024
     return total
+
+
+def on_disks(entries: list[Path]) -> int:
+    """Bytes in the disks of a sandbox, which are made of memory, as one of its processes has them.
+
+    What of the machine itself is shown in there is not its own, and is not the whole of a disk.
+    """
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            return sum(map(used, disks(entry)))
+    return 0
+
+
+def disks(entry: Path) -> list[Path]:
+    found = {}
+    for line in (entry / "mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        _, _, device, whole, place, how, *_ = before.split()
+        if whole == "/" and "rw" in how.split(",") and after.split()[0] == IN_MEMORY:
+            plain = ESCAPED.sub(lambda code: chr(int(code[1], 8)), place)
+            found[device] = entry / "root" / plain.lstrip("/")
+    return list(found.values())
+
+
+def used(disk: Path) -> int:
+    told = os.statvfs(disk)
+    return (told.f_blocks - told.f_bfree) * told.f_frsize
 
 
 def size(folder: Path) -> int:

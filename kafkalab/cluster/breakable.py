@@ -130,12 +130,11 @@ class Breakable(Waited):
         Leaders stay where the faults have put them.
         """
         self.network.heal_all()
-        for service in self.description.kafka:
-            state = self.engine.state(service.name)
+        for service, state in self.engine.states().items():
             if state == "paused":
-                self.resume(service.name)
+                self.resume(service)
             elif state != "running":
-                self.restart(service.name, timeout)
+                self.restart(service, timeout)
         self.wait_for_brokers(timeout=timeout)
 
     @property
@@ -199,7 +198,8 @@ class Breakable(Waited):
         return self.engine.storage(self._service(broker), part)
 
     def _alive(self) -> list[int]:
-        return [b for b in self._reachable() if self.engine.state(self._service(b)) == "running"]
+        states = self.engine.states()
+        return [b for b in self._reachable() if states[self._service(b)] == "running"]
 
     def _service(self, node: int | str) -> str:
         return self._nodes.service(node).name

@@ -171,13 +171,13 @@ class Cluster(Breakable):
     def _repr_html_(self) -> str:
         if self.closed:
             return tables.html(repr(self), ("broker",), [])
-        services = self.description.brokers
+        services, states = self.description.brokers, self.engine.states()
         rows = [
             (
                 broker,
                 self.addresses[broker],
                 services[broker].environment.get("KAFKA_BROKER_RACK"),
-                self.state(broker),
+                states[services[broker].name],
             )
             for broker in self.brokers
         ]
@@ -195,7 +195,7 @@ class Cluster(Breakable):
                 self._wait_for_agreement(wanted, lambda alive: alive == wanted, min(left, 1))
                 break
             except WaitTimeout as late:
-                launch.refuse_ended(self.engine, self.description)
+                launch.refuse_ended(self.engine)
                 if left <= 1:
                     brokers = ", ".join(map(str, sorted(wanted)))
                     raise WaitTimeout(

@@ -113,7 +113,7 @@ def attach(
     running = engine.build(
         facts["engine"], description, slot, facts["settings"], gateway is not None
     )
-    if not any(running.state(s.name) in ("running", "paused") for s in description.services):
+    if not {"running", "paused"} & {*running.states().values()}:
         raise CourseError(
             f"The cluster of slot {slot.number} is not running any more.",
             "",
@@ -150,15 +150,15 @@ def describe(
 
 def all_started(running: Engine, description: Description) -> bool:
     """Whether each node has logged that it has started; one that has ended is an error."""
-    refuse_ended(running, description)
+    refuse_ended(running)
     return all(STARTED in running.logs(service.name, 2000) for service in description.kafka)
 
 
-def refuse_ended(running: Engine, description: Description) -> None:
+def refuse_ended(running: Engine) -> None:
     """Raise why the first node that has ended did so."""
-    for service in description.services:
-        if running.state(service.name) == "exited":
-            raise why_ended(service.name, running.logs(service.name, 400))
+    for service, state in running.states().items():
+        if state == "exited":
+            raise why_ended(service, running.logs(service, 400))
 
 
 def why_ended(service: str, log: str) -> CourseError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafkalab.cluster.nodes import Nodes
 from kafkalab.engine import Engine
 from kafkalab.engine.compose import Description, Service
@@ -52,7 +54,7 @@ class Network:
     def heal(self, node: int | str) -> None:
         """Undo `cut` and what the gateway was told about this node."""
         gateway, service = self.gateway, self._nodes.service(node)
-        self._connect(service)
+        self._connect([service])
         gateway.heal(service.node)
         self._nodes.heal(service.node)
 
@@ -60,8 +62,7 @@ class Network:
         """Undo every `cut` and all that the gateway was told, by whichever process."""
         if self._gateway is None:
             return
-        for service in self._description.kafka:
-            self._connect(service)
+        self._connect(self._description.kafka)
         self._gateway.heal()
         for node in self._nodes.cut_off:
             self._nodes.heal(node)
@@ -71,6 +72,6 @@ class Network:
         if self._gateway is not None:
             self._gateway.close()
 
-    def _connect(self, service: Service) -> None:
+    def _connect(self, services: Sequence[Service]) -> None:
         if own := self._engine.network_of_nodes:
-            own.connect(service.name)
+            own.connect(*(service.name for service in services))

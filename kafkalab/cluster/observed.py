@@ -85,23 +85,26 @@ class Observed(ABC):
         """The batches of one replica, from the disk. Works while the broker is down."""
         return segments.batches(self._partition_folder(topic, partition, broker))
 
-    def copies(self, topic: str, partition: int = 0) -> Copies:
-        """What each broker's disk holds of a partition; no broker has to run for it."""
+    def copies(self, topic: str, partition: int = 0, noted: bool = True) -> Copies:
+        """What each broker's disk holds of a partition; no broker has to run for it.
+
+        noted: the high watermarks too, for which each disk is read once more.
+        """
         found = Copies()
         for broker in self.brokers:
             folder = self._folder(broker, topic, partition)
             if folder is not None:
                 copy = replicas.copy_of(broker, folder)
-                notes = self._storage(broker, replicas.NOTES)
+                notes = self._storage(broker, replicas.NOTES) if noted else None
                 if notes is not None:
-                    noted = replicas.noted_high_watermark(notes, topic, partition)
-                    copy = replace(copy, high_watermark=noted)
+                    mark = replicas.noted_high_watermark(notes, topic, partition)
+                    copy = replace(copy, high_watermark=mark)
                 found[broker] = copy
         return found
 
     def log_ends(self, topic: str, partition: int = 0) -> dict[int, int]:
         """Broker -> log end offset of its replica, from the disk."""
-        return self.copies(topic, partition).ends
+        return self.copies(topic, partition, noted=False).ends
 
     def _partitions(self, topic: str) -> dict[int, Any]:
         try:

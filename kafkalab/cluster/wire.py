@@ -31,6 +31,7 @@ VERSIONS = {
     "DescribeQuorumRequest": 2,
     "DescribeTopicPartitionsRequest": 0,
     "FindCoordinatorRequest": 4,
+    "InitProducerIdRequest": 4,
     "ListGroupsRequest": 5,
     "ListOffsetsRequest": 9,
     "ListTransactionsRequest": 0,

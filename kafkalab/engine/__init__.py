@@ -44,7 +44,7 @@ class NetworkOfNodes(Protocol):
     def disconnect(self, service: str) -> None:
         """Take a service off the network of the nodes; clients still reach it."""
 
-    def connect(self, service: str) -> None:
+    def connect(self, *services: str) -> None:
         """Undo `disconnect`; nothing happens where there is nothing to undo."""
 
 
@@ -90,6 +90,9 @@ class Engine(Protocol):
 
     def state(self, service: str) -> str:
         """`running`, `paused`, `exited` (ran before) or `absent` (never ran)."""
+
+    def states(self) -> dict[str, str]:
+        """Every service -> its state, asked for at once."""
 
     def logs(self, service: str, lines: int = 50) -> str:
         """The last lines that the service wrote."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from python_on_whales import DockerClient
 
 from kafkalab import places
-from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, tools
+from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, local_tool, tools
 from kafkalab.engine.compose import Service
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
@@ -35,6 +35,7 @@ __all__ = ["DockerEngine", "clean"]
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
+SERVICE = "com.docker.compose.service"
 STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
 ENDINGS = {
     137: "SIGKILL ended it. If nobody killed it, the machine or Docker had no memory left.",
@@ -133,14 +134,17 @@ class DockerEngine(Services):
 
     def disconnect(self, service: str) -> None:
         container, network = self._running(service), f"{self.slot.project}_default"
-        if network in self._networks(container):
+        if network in self._networks(container)[container]:
             self._docker.run("network", "disconnect", network, container)
 
-    def connect(self, service: str) -> None:
+    def connect(self, *services: str) -> None:
         # One that was killed comes back with its network, so here it need not run.
-        container, network = self._find(service)[0], f"{self.slot.project}_default"
-        if container and network not in self._networks(container):
-            self._docker.run("network", "connect", "--alias", service, network, container)
+        network, found = f"{self.slot.project}_default", self._find_all()
+        containers = {found[service][0]: service for service in services if found[service][0]}
+        for container, networks in self._networks(*containers).items():
+            if network not in networks:
+                alias = containers[container]
+                self._docker.run("network", "connect", "--alias", alias, network, container)
 
     def wipe(self, service: str) -> None:
         container, state = self._find(service)
@@ -156,6 +160,9 @@ class DockerEngine(Services):
 
     def state(self, service: str) -> str:
         return self._find(service)[1]
+
+    def states(self) -> dict[str, str]:
+        return {service: state for service, (_, state) in self._find_all().items()}
 
     def logs(self, service: str, lines: int = 50) -> str:
         container, state = self._find(service)
@@ -173,8 +180,12 @@ class DockerEngine(Services):
         self, script: str, arguments: Sequence[str], stdin: bytes | None, timeout: float
     ) -> ToolResult:
         tools.main_class(script)
-        found = {service.name: self._find(service.name) for service in self.description.kafka}
-        live = [name for name, (_, state) in found.items() if state == "running"]
+        if self.behind_gateway:
+            # In a container it would go past the gateway, where its requests are noted and held.
+            bootstrap = ",".join(self.description.addresses.values())
+            return local_tool.run(script, arguments, bootstrap, self.slot.folder, stdin, timeout)
+        kafka, found = {s.name for s in self.description.kafka}, self._find_all()
+        live = [name for name, (_, state) in found.items() if name in kafka and state == "running"]
         bootstrap = ",".join(
             _inside(service)
             for service in self.description.brokers.values()
@@ -190,7 +201,7 @@ class DockerEngine(Services):
             container = found[live[0]][0]
             call = self._docker.command("exec", "--interactive", container, *command)
         else:
-            stopped = next((container for container, _ in found.values() if container), "")
+            stopped = next((found[name][0] for name in found if found[name][0]), "")
             if not stopped:
                 raise CourseError("The cluster was not started, so no tool can run in it.")
             container = self._create_beside(stopped, *command)
@@ -245,8 +256,14 @@ class DockerEngine(Services):
         # The data goes too, so there is nothing to end in good order for.
         remove_until_gone(self._docker, self.slot.folder)
 
-    def _networks(self, container: str) -> list[str]:
-        return list(json.loads(self._inspect(container, "json .NetworkSettings.Networks")))
+    def _networks(self, *containers: str) -> dict[str, list[str]]:
+        """The names of the networks of each container, all asked for in one call."""
+        if not containers:
+            return {}
+        form = "{{json .NetworkSettings.Networks}}"
+        told = self._docker.run("container", "inspect", "--format", form, *containers)
+        names = [list(json.loads(line)) for line in told.splitlines()]
+        return dict(zip(containers, names, strict=True))
 
     def _provide(self, image: str, machine: str) -> None:
         """Pull an image that is missing; refuse one for another processor."""
@@ -266,11 +283,22 @@ class DockerEngine(Services):
     def _find(self, service: str) -> tuple[str, str]:
         """The container of a service ("" where there is none) and its state in our words."""
         self.description.service(service)
-        found = self._docker.run(
-            *("container", "ls", "--all", "--no-trunc", "--format", "{{.ID}} {{.State}}"),
-            *filters(self.slot.folder, f"com.docker.compose.service={service}"),
-        ).split()
-        return (found[0], STATES.get(found[1], "absent")) if found else ("", "absent")
+        return self._find_all(f"{SERVICE}={service}")[service]
+
+    def _find_all(self, *labels: str) -> dict[str, tuple[str, str]]:
+        """The same for every service, or for those with these labels, in one call of docker."""
+        form = f'{{{{.ID}}}} {{{{.State}}}} {{{{.Label "{SERVICE}"}}}}'
+        listed = self._docker.run(
+            *("container", "ls", "--all", "--no-trunc", "--format", form),
+            *filters(self.slot.folder, *labels),
+        )
+        # The newest comes first. The container of a tool is of no service.
+        found = {service.name: ("", "absent") for service in self.description.services}
+        for line in reversed(listed.splitlines()):
+            container, state, *service = line.split()
+            if service and service[0] in found:
+                found[service[0]] = container, STATES.get(state, "absent")
+        return found
 
     def _running(self, service: str) -> str:
         container, state = self._find(service)

@@ -16,6 +16,8 @@ from kafkalab.wait import wait_until
 LABEL = "kafkalab.slot"
 # The addition to docker-compose.yml that sets the label, in the slot's folder.
 OVERRIDE = "compose.override.json"
+# A busy machine takes a second for each call of docker, and there are a dozen.
+SECONDS_TO_GO = 60.0
 
 
 def clean(folder: Path) -> None:
@@ -46,7 +48,7 @@ def remove_until_gone(docker: Docker, folder: Path, rounds: int = 1) -> None:
 
     wait_until(
         all_gone,
-        timeout=60,
+        timeout=SECONDS_TO_GO,
         what=f"the containers of {folder.name} to end",
         seen=lambda: ", ".join(left),
     )

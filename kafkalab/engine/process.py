@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from kafkalab import environment
-from kafkalab.engine import ToolResult, java_command, storage, tools
+from kafkalab.engine import ToolResult, java_command, local_tool, storage
 from kafkalab.engine import properties as property_files
 from kafkalab.engine.compose import Service
 from kafkalab.engine.marked import clean, end_all
@@ -155,6 +155,9 @@ class ProcessEngine(Services):
         except psutil.NoSuchProcess:  # it was alive a moment ago
             return "exited"
 
+    def states(self) -> dict[str, str]:
+        return {service.name: self.state(service.name) for service in self.description.services}
+
     def logs(self, service: str, lines: int = 50) -> str:
         self.description.service(service)
         found: list[str] = []
@@ -172,30 +175,7 @@ class ProcessEngine(Services):
         self, script: str, arguments: Sequence[str], stdin: bytes | None, timeout: float
     ) -> ToolResult:
         bootstrap = ",".join(self.description.addresses.values())
-        command = [
-            *java_command.tool(tools.main_class(script), self.slot.folder),
-            *(argument.replace("{bootstrap}", bootstrap) for argument in arguments),
-        ]
-        try:
-            done = subprocess.run(
-                command,
-                input=stdin if stdin is not None else b"",
-                capture_output=True,
-                timeout=timeout,
-                cwd=self.slot.folder,
-                env=environment.for_java(),
-            )
-        except subprocess.TimeoutExpired as late:
-            written = (late.stdout or b"") + (late.stderr or b"")
-            raise WaitTimeout(
-                f"Waited {timeout:g} s for {script} to end.",
-                f"It wrote: {written.decode(errors='replace')[-500:] or 'nothing'}",
-            ) from None
-        return ToolResult(
-            done.returncode,
-            done.stdout.decode(errors="replace"),
-            done.stderr.decode(errors="replace"),
-        )
+        return local_tool.run(script, arguments, bootstrap, self.slot.folder, stdin, timeout)
 
     def storage(self, service: str, part: str = "") -> Path | None:
         if not (self._folder(service) / "server.properties").exists():

@@ -1,24 +1,22 @@
-"""Lesson idempotence: what was sent again and written again, in which order; a leader forgets."""
+"""Lesson idempotence: numbers delivered by hand, orders drawn; a leader forgets."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from kafkalab import quick
-from kafkalab.draw.drawing import rows_of
+from kafkalab.gateway.apis import error
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
-    from kafkalab.draw.drawing import Frame
-    from kafkalab.gateway.seen import Frames
 
 IN_PLACE, OVERTAKEN = "#9CC9E8", "#F3CE7F"
-SENT, WRITTEN = "#CCCCCC", "#D55E00"
 EDGE = "#444444"
 
 
@@ -42,7 +40,7 @@ def order(logs: Mapping[str, Sequence[int]]) -> Axes:
                 color=OVERTAKEN if late else IN_PLACE,
                 edgecolor=EDGE,
                 hatch="///" if late else "",
-                label="ride behind a later one" if late else "ride in its place",
+                label="ride behind a later one" if late else "no later ride before it",
             )
             ax.text(offset, row, f" {number} ", ha="center", va="center", weight="bold").set_bbox(
                 {"facecolor": "white", "edgecolor": "none", "pad": 1}
@@ -50,7 +48,7 @@ def order(logs: Mapping[str, Sequence[int]]) -> Axes:
     ax.set_yticks(range(len(logs)), list(logs))
     longest = max(map(len, logs.values()), default=0)
     ax.set_xticks(range(longest))
-    ax.set(xlabel="offset", ylabel="idempotence", xlim=(-0.6, longest - 0.4))
+    ax.set(xlabel="offset", xlim=(-0.6, longest - 0.4))
     ax.set_ylim(len(logs) - 0.4, -0.6)
     ax.grid(visible=False)
     shown = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
@@ -58,30 +56,64 @@ def order(logs: Mapping[str, Sequence[int]]) -> Axes:
     return ax
 
 
-def again(sends: Mapping[str, Frame], wire: Frames) -> Axes:
-    """For each setting how many records went over the wire again, and how many into the log.
+class Courier:
+    """Delivers batches of one producer id to partition 0 of topics, in any order.
 
-    `sends` are the frames of a ledger that was read back; `wire` are all produce requests.
+    It sends what it is given once, with the sequence number that it is given, as no producer would.
     """
-    batches = wire.batches()
-    repeated = batches[batches.duplicated(["topic", "partition", "checksum"])]
-    counts = []
-    for frame in sends.values():
-        rows = rows_of(frame, ["topic", "copies_in_log"])
-        sent = repeated.loc[repeated["topic"].isin(rows["topic"].unique()), "records"].sum()
-        counts.append((int(sent), int((rows["copies_in_log"] - 1).clip(lower=0).sum())))
-    ax = plt.subplots(figsize=(7.5, 0.9 * len(counts) + 1.2))[1]
-    for row, pair in enumerate(counts):
-        for place, (count, colour) in enumerate(zip(pair, (SENT, WRITTEN), strict=True)):
-            label = ("sent again", "written again")[place] if row == 0 else None
-            bar = ax.barh(row + 0.36 * place - 0.18, count, 0.34, color=colour, label=label)
-            ax.bar_label(bar, [f"{count:,}"], padding=3)
-    ax.set_yticks(range(len(counts)), list(sends))
-    ax.set(xlabel="records", ylabel="idempotence", ylim=(len(counts) - 0.5, -0.5))
-    ax.margins(x=0.1)
-    ax.grid(visible=False, axis="y")
-    ax.figure.legend(loc="outside right center")
-    return ax
+
+    def __init__(self, cluster: Cluster) -> None:
+        from kafka import KafkaAdminClient
+        from kafka.protocol.producer import InitProducerIdRequest
+
+        self._cluster = cluster
+        self._admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+        ask = InitProducerIdRequest(
+            transactional_id=None,
+            transaction_timeout_ms=60_000,
+            producer_id=-1,
+            producer_epoch=-1,
+            max_version=4,
+        )
+
+        def given() -> tuple[int, int] | None:
+            answer = self._send(ask, cluster.brokers[0])
+            return None if answer.error_code else (answer.producer_id, answer.producer_epoch)
+
+        self._producer = wait_until(given, timeout=15, what="a producer id")
+
+    def deliver(self, topic: str, *rides: int, sequence: int | None = None) -> str:
+        """What the leader answers to a batch of rides; without a sequence it has no numbers."""
+        from kafka.protocol.producer import ProduceRequest
+        from kafka.record.memory_records import MemoryRecordsBuilder
+
+        numbers = {}
+        if sequence is not None:
+            producer_id, epoch = self._producer
+            numbers = {"producer_id": producer_id, "producer_epoch": epoch}
+            numbers["base_sequence"] = sequence
+        batch = MemoryRecordsBuilder(2, 0, 16_384, **numbers)
+        for ride in rides:
+            batch.append(round(time.time() * 1000), None, b"%d" % ride)
+        batch.close()
+        data = ProduceRequest.TopicProduceData
+        partition = data.PartitionProduceData(index=0, records=batch.buffer())
+        request = ProduceRequest(
+            transactional_id=None,
+            acks=-1,
+            timeout_ms=5_000,
+            topic_data=[data(name=topic, partition_data=[partition])],
+            max_version=9,
+        )
+        answer = self._send(request, self._cluster.topic(topic).partitions[0].leader)
+        told = answer.responses[0].partition_responses[0]
+        return error(told.error_code) if told.error_code else f"offset {told.base_offset}"
+
+    def _send(self, request: Any, broker: int | None) -> Any:
+        async def ask() -> Any:
+            return await self._admin._manager.send(request, node_id=broker)
+
+        return self._admin._manager.run(ask)
 
 
 def forget_producers(cluster: Cluster, topic: str, setting: str) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import DataFrame as SparkFrame
 
+    from kafkalab.cluster.cluster import Cluster
+
 HOT, OTHERS = "#E69F00", "#D9E6EF"
 DOTS = ("#0072B2", "#D55E00", "#009E73")
 
@@ -104,6 +106,14 @@ def in_order_of_sending(clients: Mapping[str, Sequence[int]]) -> Axes:
     strips[-1].set_xlabel("place in the order of sending")
     figure.align_ylabels(strips)
     return strips[0]
+
+
+def filled(cluster: Cluster, topics: Mapping[str, str]) -> dict[str, list[int]]:
+    """How many records each partition of these topics got, for the name of each topic."""
+    return {
+        name: [one.end_offset or 0 for one in cluster.topic(topic).partitions]
+        for name, topic in topics.items()
+    }
 
 
 def shares(counts: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:

@@ -14,8 +14,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from kafkalab import clients, quick
+from kafkalab import clients
 from kafkalab.draw.drawing import MARK, nothing, rows_of
+from kafkalab.lessons import failover
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -30,24 +31,27 @@ LEADERS = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
 ADDED = re.compile(r"Added fetcher to broker (?:\S*?id=)?(\d+)")
 
 
-def as_before(cluster: Cluster, before: TopicView) -> None:
-    """Bring all brokers back, and each partition of the topic to the leader that it had before.
+def mended(cluster: Cluster, topic: str) -> TopicView:
+    """The topic once all faults are undone and each partition is led by the first of its list.
 
-    For a cell that breaks a leader: run again, it finds one to break. WaitTimeout after 15 seconds.
+    A broker that stood still for too long has lost its partitions, and does not get them back by
+    itself. A cell that is run again finds a leader to break.
     """
-    from kafka import KafkaAdminClient
+    failover.preferred_lead(cluster, topic)
+    return cluster.topic(topic)
 
-    cluster.mend()
-    cluster.wait_for_isr(before.name, len(before.partitions[0].replicas))
-    wanted = [one.leader for one in before.partitions]
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
 
-        def led() -> bool:
-            # The preferred ones; refused while one of them leads already.
-            admin.elect_leaders(0, [before.name], raise_errors=False)
-            return [one.leader for one in cluster.topic(before.name).partitions] == wanted
+def wait_for_copy(cluster: Cluster, topic: str, broker: int, offset: int) -> None:
+    """Until a broker has this offset of partition 0 on its disk.
 
-        wait_until(led, timeout=15, what="the leaders of before")
+    Only this disk is read: it is done while another broker stands still, for a few seconds.
+    """
+
+    def is_there() -> bool:
+        batches = cluster.batches(topic, 0, broker)
+        return bool(batches) and batches[-1].last_offset >= offset
+
+    wait_until(is_there, timeout=10, what=f"a copy on broker {broker}", every=0.02)
 
 
 def read_to_the_end(reader: KafkaConsumer, cluster: Cluster, topic: str) -> int:
@@ -58,7 +62,7 @@ def read_to_the_end(reader: KafkaConsumer, cluster: Cluster, topic: str) -> int:
     cluster.wait_for_isr(topic, len(cluster.topic(topic).partitions[0].replicas))
 
     def readable() -> bool:
-        copies = cluster.copies(topic)
+        copies = cluster.copies(topic, noted=False)
         end = cluster.topic(topic).partitions[0].end_offset
         return copies.equal and {*copies.ends.values()} == {end}
 

@@ -1,8 +1,7 @@
-"""Lesson transactions: what readers see, logs with their markers, what producers ask for."""
+"""Lesson transactions: what readers see, logs with their markers."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Thread
@@ -12,20 +11,14 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from kafkalab import environment
 from kafkalab.draw.drawing import MARK, nothing
-from kafkalab.engine import java_command, tools
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer
 
-    from kafkalab.cluster.cluster import Cluster
     from kafkalab.cluster.segments import Batch
-    from kafkalab.gateway.seen import Frames
 
 T = TypeVar("T")
-# What a producer says for the sake of a transaction, beside the records themselves.
-ASKED = ("InitProducerId", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "EndTxn")
 
 # What became of a record: a colour and a pattern, for those who cannot tell the colours apart.
 FATES = {
@@ -55,52 +48,11 @@ def visible(steps: Mapping[str, Mapping[str, int]]) -> Axes:
     return ax
 
 
-def asked(frames: Frames) -> list[str]:
-    """What a producer asked for on behalf of its transactions, each once, in their order."""
-    return list(dict.fromkeys(frame.api for frame in frames if frame.api in ASKED))
-
-
-def epochs(log: Sequence[Batch]) -> list[int]:
-    """The producer epoch of each batch of a transaction, without the markers."""
-    return [batch.producer_epoch for batch in log if batch.transactional and not batch.control]
-
-
 def left_to_read(consumer: KafkaConsumer) -> int:
     """How many offsets lie between a consumer's positions and the ends of its partitions."""
     places = consumer.assignment()
     ends = consumer.end_offsets(places)
     return sum(ends[place] - consumer.position(place) for place in places)
-
-
-def java_transactions(cluster: Cluster, topic: str, records: int = 4) -> None:
-    """Send records with Java's producer, each in a transaction of its own or nearly so.
-
-    The name of the topic is the client id and the transactional id. It runs on this machine with
-    either engine, so that its words pass the gateway.
-    """
-    options = {
-        "--bootstrap-server": cluster.address,
-        "--topic": topic,
-        "--transactional-id": topic,
-        "--transaction-duration-ms": "1",
-        "--num-records": str(records),
-        "--record-size": "10",
-        "--throughput": "5",
-        "--command-property": f"client.id={topic}",
-    }
-    program = tools.main_class("kafka-producer-perf-test")
-    command = [
-        *java_command.tool(program, cluster.slot.folder),
-        *(word for option in options.items() for word in option),
-    ]
-    subprocess.run(
-        command,
-        check=True,
-        capture_output=True,
-        timeout=60,
-        cwd=cluster.slot.folder,
-        env=environment.for_java(),
-    )
 
 
 def beside(function: Callable[..., T], *arguments: Any) -> Future[T]:

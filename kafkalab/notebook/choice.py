@@ -62,8 +62,12 @@ class Choice:
         if self.chosen == right:
             return [f"You chose **{right}**, and so it is."]
         if self.chosen is not None:
-            return [f"You chose {self.chosen}. It is **{right}**.", why[self.chosen]]
-        wrong = [f"Not {answer}: {why[answer]}" for answer in self.answers if answer != right]
+            return [f"You chose “{self.chosen}”: {why[self.chosen]}", f"It is **{right}**."]
+        refuted: dict[str, list[str]] = {}  # by what is said against them: once, if it is the same
+        for answer in self.answers:
+            if answer != right:
+                refuted.setdefault(why[answer], []).append(answer)
+        wrong = [f"Not “{'” nor “'.join(those)}”: {said}" for said, those in refuted.items()]
         return [UNASKED, f"It is **{right}**.", *wrong]
 
     def _kept(self) -> str:

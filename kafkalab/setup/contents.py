@@ -12,9 +12,11 @@ from kafkalab.files import write_whole
 from kafkalab.notebook import running_pages
 from kafkalab.notebook.text import Text
 from kafkalab.places import repository
+from kafkalab.setup.copies import REFERENCE
 from kafkalab.setup.way import Stage, following, steps
 
 FILE = "contents.ipynb"
+COLUMNS = ("page", "minutes", "how far", "predictions", "exercises")
 TERM = re.compile(r"\*\*([^*\n]+)\*\*")
 SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z*`])")
 FRESH = "from kafkalab.setup import contents\n\ncontents.show()"
@@ -51,8 +53,9 @@ def as_markdown(course: Path, work: Path) -> str:
     parts = ["\n".join(_next(following(found)))]
     for heading, stages in itertools.groupby(found, key=lambda step: step.part):
         rows = [_row(step) for step in stages]
-        head = "| | page | minutes | how far | predictions | exercises |"
-        parts.append("\n".join([f"## {heading}", "", head, "|---|---|---|---|---|---|", *rows]))
+        head = f"| | {' | '.join(COLUMNS)} |"
+        parts.append("\n".join([f"## {heading}", "", head, "|---" * 6 + "|", *rows]))
+    parts.append("\n".join(["## To look up", "", *_reference(course)]))
     if words := list(_words(course, found)):
         parts.append("\n".join(["## Words so far", "", *words]))
     if running := list(_running(work)):
@@ -60,8 +63,14 @@ def as_markdown(course: Path, work: Path) -> str:
     return "\n\n".join(parts)
 
 
-def how_far(step: Stage) -> str:
-    """Of one page, in a word or two."""
+def in_words(step: Stage) -> tuple[str, str, str, str, str]:
+    """Of one page what stands under COLUMNS."""
+    minutes = "" if step.minutes is None else str(step.minutes)
+    solved = str(step.solved) if step.solved else ""
+    return step.title, minutes, _how_far(step), _foretold(step), solved
+
+
+def _how_far(step: Stage) -> str:
     if step.points is not None:
         reached, full = step.points
         return f"{reached:g} of {full:g} points"
@@ -70,8 +79,7 @@ def how_far(step: Stage) -> str:
     return "begun" if step.is_begun else ""
 
 
-def foretold(step: Stage) -> str:
-    """The predictions of one page."""
+def _foretold(step: Stage) -> str:
     if not step.close + step.off:
         return ""
     return f"{step.close} close, {step.off} off"
@@ -86,11 +94,15 @@ def _next(step: Stage | None) -> Iterator[str]:
 
 
 def _row(step: Stage) -> str:
-    minutes = "" if step.minutes is None else str(step.minutes)
-    solved = str(step.solved) if step.solved else ""
-    title = re.sub(r"^(Lab )?\d\d ", "", step.title)
-    cells = (step.number, f"[{title}]({step.page.as_posix()})", minutes, how_far(step))
-    return f"| {' | '.join([*cells, foretold(step), solved])} |"
+    title, *told = in_words(step)
+    title = re.sub(r"^(Lab )?\d\d ", "", title)
+    return f"| {' | '.join([step.number, f'[{title}]({step.page.as_posix()})', *told])} |"
+
+
+def _reference(course: Path) -> Iterator[str]:
+    for page in sorted((course / REFERENCE).glob("*.md")):
+        title = page.read_text("utf-8").splitlines()[0].strip("# ")
+        yield f"- [{title}]({(REFERENCE / page.name).as_posix()})"
 
 
 def _words(course: Path, found: list[Stage]) -> Iterator[str]:

@@ -21,6 +21,7 @@ NOTES = ".course.json"
 OLDER = "older"
 # A lab that is run in the course's own folder writes its logs there.
 NOT_OFFERED = {"__pycache__", "run"}
+REFERENCE = Path("lessons", "reference")
 
 
 @dataclass
@@ -95,11 +96,13 @@ def reset(source: Path, target: Path, name: str) -> Reset:
 def offered(source: Path) -> Iterator[Path]:
     """What a learner gets, relative to the course's folder, in order.
 
-    Of a lab its notebook and the folders that lie beside it; the grader reads the rest.
+    Of a lab its notebook, and a README and the folders that lie beside it; the grader reads the
+    rest. And the pages to look things up in, to which the notebooks link.
     """
     found = sorted((source / "notebooks").rglob("*"))
+    found += sorted((source / REFERENCE).glob("*.md"))
     for folder in sorted((source / "labs").glob("*/")):
-        found.append(folder / f"lab{folder.name}.ipynb")
+        found += [folder / f"lab{folder.name}.ipynb", folder / "README.md"]
         found += [path for inner in sorted(folder.glob("*/")) for path in sorted(inner.rglob("*"))]
     for original in found:
         relative = original.relative_to(source)

@@ -65,6 +65,20 @@ def home_is_right(x):
 
 @check(3, points=3, title="What the output proves", needs="home_is_right")
 def evidence_is_weighed(x):
+    mine = x.value("mine", dict[str, int])
+    looked_at = x.kafka.partition(x.p.topic, x.p.looked_at)
+    there = {
+        "brokers": len(x.kafka.brokers),
+        "copies": len(looked_at.replicas),
+        "records": max(len(records) for records in x.read(x.p.topic).partitions.values()),
+        "left": len(set(looked_at.isr) - {looked_at.leader}),
+    }
+    other = [what for what, count in there.items() if mine.get(what) != count]
+    yield expect(
+        not other,
+        f"mine has another number than your cluster, or none, for {', '.join(other)}",
+        must=True,
+    )
     proven = x.value("proven", set[int])
     yield (
         proven == PROVEN,

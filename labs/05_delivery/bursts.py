@@ -1,5 +1,6 @@
 """What a student's run has left of the bursts of lab 05, and what is said of it beside that."""
 
+import signal
 from collections import Counter
 
 from grading.judge.checks import Unseen, expect
@@ -90,6 +91,16 @@ def both_worked(x, results):
         f"the records of {results} are the work of worker {' and '.join(found)}; two are to share "
         "it",
         must=True,
+    )
+
+
+def ended_by_the_kill(status):
+    """A worker's exit status tells who ended it: a signal stands there with a minus."""
+    how = "in good order" if status == 0 else "by itself, with an error"
+    return expect(
+        status == -signal.SIGKILL,
+        f"status_6 is {status}: so ends a program "
+        f"{f'after signal {-status}' if status < 0 else how}, and worker 1 was killed",
     )
 
 

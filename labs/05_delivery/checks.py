@@ -13,6 +13,7 @@ from .bursts import (
     both_worked,
     chosen,
     copies,
+    ended_by_the_kill,
     foretold,
     is_measured,
     is_whole,
@@ -238,6 +239,7 @@ def killed_and_nothing_lost(x):
     yield both_worked(x, x.p.done)
     lost = x.value("orders_6", VERDICT)["lost"]
     yield lost == 0, f"orders_6 says that {lost} were lost"
+    yield ended_by_the_kill(x.value("status_6", int))
 
 
 @check(6, points=6, title="And little comes again")

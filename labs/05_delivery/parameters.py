@@ -2,7 +2,7 @@
 
 TOPICS = (
     *("plain", "unasked", "asked", "mark", "led", "copied", "tight", "sturdy", "doubled", "once"),
-    *("again", "orders", "done", "late", "late-done", "refused"),
+    *("orders", "done", "late", "late-done", "refused"),
 )
 
 
@@ -27,4 +27,6 @@ def make(rng):
         "repeated": rng.choice([8, 10, 12]),
         "hit": rng.choice(["kill", "freeze"]),
         **{stem.replace("-", "_"): rng.name(stem) for stem in TOPICS},
+        "forgetful": rng.name("forgetful"),
+        "lazy": rng.name("lazy"),
     }

@@ -46,6 +46,15 @@ def test_an_engine_that_does_not_start_is_named(tmp_path: Path) -> None:
     assert done.stderr.endswith("cgroups: not mounted\n")
 
 
+def test_a_container_gets_as_much_of_the_processor_as_a_process(tmp_path: Path) -> None:
+    programs = {"id": "echo 0", "docker": "exit 1", "debootstrap": "exit 1"}
+    done = run(
+        tmp_path, "start", str(tmp_path / "e"), dockerd='echo "$@" | tail -c 40; exit 1', **programs
+    )
+    without_systemd = Path("/sys/fs/cgroup/cpu/cpu.shares").exists()
+    assert ("--cgroup-parent /" in done.stderr) == without_systemd, done.stderr
+
+
 def test_only_root_can_start_one(tmp_path: Path) -> None:
     done = run(tmp_path, "start", str(tmp_path / "engine"), id="echo 1000")
     assert done.returncode == 1

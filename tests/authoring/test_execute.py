@@ -7,6 +7,7 @@ import pytest
 
 from authoring import execute, leftovers, notebooks
 from authoring.execute import LessonRun
+from kafkalab.engine import docker_owned
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +114,10 @@ def test_a_failure_is_named_with_its_place_and_what_it_left_is_ended(
     assert "tail (" in outcome.problem
     assert "ValueError" in Path(outcome.page).read_text("utf-8")
     assert run(tmp_path / "again", "1").passed  # it was ended
+
+
+def test_who_removes_containers_is_not_killed_over_it() -> None:
+    assert leftovers.SECONDS_TO_CLEAN_UP >= docker_owned.SECONDS_TO_GO
 
 
 def test_a_cell_that_takes_too_long_is_stopped(tmp_path: Path) -> None:

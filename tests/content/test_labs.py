@@ -10,6 +10,7 @@ import pytest
 from authoring.build import solution_notebook
 from grading.define import definition
 from grading.define.place import Place, places
+from grading.practice import hints
 from grading.prove.verify import RIGHT, WRONG, verify
 from grading.prove.wrong import gaps, wrong_answers
 from kafkalab.places import repository
@@ -44,6 +45,13 @@ def test_every_check_is_failed_by_some_wrong_answer(name: str) -> None:
 @pytest.mark.parametrize("name", [place.name for place in places()])
 def test_a_lab_has_a_hundred_points(name: str) -> None:
     assert definition.load(name).points == 100
+
+
+@pytest.mark.parametrize("name", [place.name for place in places()])
+def test_a_hint_goes_in_steps(name: str) -> None:
+    lab = definition.load(name)
+    at_once = [task for task, hint in lab.hints.items() if len(hints.steps(hint)) < 2]
+    assert not at_once, f"tasks {at_once} tell all in one step"
 
 
 @pytest.mark.cluster

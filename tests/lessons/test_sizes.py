@@ -5,10 +5,7 @@ from authoring.percent import Script
 
 # Pages that are above a limit and wait to be split. A page leaves this list, and none comes on it.
 TOO_LARGE: dict[str, list[str]] = {
-    "lab02_iris": ["words"],
     "lab03_stock_producer": ["words", "longest_cell"],
-    "lab04_failover": ["longest_cell"],
-    "lab05_delivery": ["words", "longest_cell"],
 }
 
 

@@ -194,13 +194,21 @@ lab.cluster.topic(lab.p.quiet_topic)
 #                                   Processed a total of 2 messages
 # ```
 #
-# Which of the four does this output prove? Keep the numbers as the set `proven`. **15 points**
+# Measure first what your own cluster shows for each of the four. `mine` is a dictionary with
+#
+# - under `"brokers"` how many brokers answer,
+# - under `"copies"` how many copies partition `lab.p.looked_at` of `lab.p.topic` has,
+# - under `"records"` how many records the fullest partition of `lab.p.topic` holds,
+# - under `"left"` how many in-sync replicas of `lab.p.looked_at` there are without its leader.
+#
+# Then find the same four numbers in the output. Which of the four things does it prove? Keep their
+# numbers as the set `proven`. **15 points**
 
 
 # %% tags=["task-3"]
 # Task 3
 # BEGIN SOLUTION
-# STUB: write where_is, call it for home, and answer with proven
+# STUB: write where_is, call it for home, measure mine, and answer with proven
 def where_is(topic, partition):
     """Leader, replicas and in-sync replicas of one partition, as the cluster has them now."""
     described = admin.describe_topics([topic])[0]["partitions"]
@@ -213,9 +221,15 @@ def where_is(topic, partition):
 
 
 home = where_is(lab.p.topic, lab.p.looked_at)
+mine = {
+    "brokers": len(admin.describe_cluster()["brokers"]),
+    "copies": len(home["replicas"]),
+    "records": max(one.records for one in lab.cluster.topic(lab.p.topic).partitions),
+    "left": len(set(home["isr"]) - {home["leader"]}),
+}
 proven = {1, 3}
 # END SOLUTION
-home
+home, mine
 
 # %% tags=["check-3", "R4"]
 lab.check(3)
@@ -293,6 +307,8 @@ backwards, steps_back
 # %% tags=["demo", "A60", "A61", "A62", "A63"]
 new_topic(lab.p.seven_topic, partitions=13, copies=1)
 assert lab.p.seven_topic in lab.cluster.topics()
+placed = lab.cluster.topic(lab.p.seven_topic).partitions
+assert [len(one.replicas) for one in placed] == [1] * 13, "thirteen partitions, a copy of each"
 for line in range(1, 8):
     producer.send(lab.p.seven_topic, f"line {line}".encode())
 producer.flush()

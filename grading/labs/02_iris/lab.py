@@ -31,7 +31,7 @@ lab
 # it may be the other way round, so write `lab.p.partition_of` and not what it says.
 #
 # The cluster is one node, broker and controller in one process. There is no ZooKeeper in Kafka 4;
-# task 8 asks what took its place. The next cell makes clients and two functions that the lab uses.
+# task 8 asks what took its place.
 
 # %%
 import json
@@ -101,8 +101,7 @@ other.topic("test1")
 
 # %% [markdown]
 # The complaint belongs to the creation, and the client repeats its question. A typing error would
-# have made a topic too, with one partition and one copy. That is why the course has the setting
-# off.
+# have made a topic too. That is why the course has the setting off.
 #
 # A text book says "start the coordination service in one terminal, then the broker in a second"
 # and prints *the same command* twice. Two observations tell that no broker runs after that: nobody
@@ -190,6 +189,16 @@ with (lab.data / "iris.csv").open(newline="") as file:
 new_topic(lab.p.probe_topic)  # for trials; your two topics stay as they are
 len(flowers), flowers[0]
 
+# %% tags=["demo", "Q7"]
+import pandas as pd
+
+sepals = pd.DataFrame(flowers).set_index("class")[["sepal_length", "sepal_width"]].astype(float)
+by_class = sepals.groupby("class").agg(["count", "sum"]).round(1)
+assert list(by_class["sepal_length", "count"]) == [50, 48, 52]
+assert list(by_class["sepal_length", "sum"]) == [250.3, 286.6, 339.6]
+assert list(by_class["sepal_width", "sum"]) == [170.9, 132.4, 154.8]
+by_class
+
 # %% [markdown]
 # A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
 # cell makes three mistakes on the way. What the third error says is about something else than the
@@ -268,10 +277,6 @@ print(*lines, sep="\n")
 lab.check(2)
 
 # %% [markdown]
-# A cell that sends can be run twice, and then the topics hold everything twice. If the check
-# counts too many records, run task 1 again.
-
-# %% [markdown]
 # ## Task 3: three readers
 #
 # Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of `(topic,
@@ -287,8 +292,7 @@ lab.check(2)
 # - `"setosa"`: the partition of the setosa;
 # - `"virginica"`: the partition of the virginica.
 #
-# `seconds` has the same keys, and for each how long that call took (`time.monotonic()` before and
-# after). **20 points**
+# `seconds` has the same keys, and for each how long that call took. **20 points**
 #
 # *Example.* `{"row": 97, "topic": "versicolor-1f", "partition": 1, "offset": 22, "pair": [5.7,
 # 2.9]}`
@@ -367,7 +371,7 @@ assert len(pairs) == 116, "150 flowers have 116 different pairs, however often t
 
 # %% [markdown]
 # So a picture hides a topic that was filled twice: each point lies on its twin. Count records, or
-# name the run in a header, or begin with empty topics, as your task 1 does.
+# name the run in a header, or begin with empty topics.
 #
 # Next: a listing lacks flower 97. Was it never sent, or was a line lost when the listing was
 # copied? The offsets decide. The next cell plays both cases.
@@ -451,15 +455,10 @@ charts.show(ax, f"Sepal width over sepal length of {len(points)} consumed record
 lab.check(4)
 
 # %% [markdown]
-# Blue lies apart, red and green overlap. So the picture hides that four points have a colour that
-# they should not have. Before you look for them, count: Spark reads the topics with a client of its
-# own, and the next cell compares with what your reader got.
-#
-# Before you run the next cell: do the numbers of the flowers rise inside a partition? And over
-# all?
+# Blue lies apart, red and green overlap, and four points have a colour that they should not have.
+# Before you look for them, count: Spark reads the topics with a client of its own.
 
-# %% tags=["demo", "Q7", "Q24", "Q32"]
-from pyspark.sql import Window
+# %% tags=["demo", "Q32"]
 from pyspark.sql import functions as F
 
 schema = "row int, topic string, partition int, offset long, pair array<double>"
@@ -470,10 +469,22 @@ pairs = log.select(F.from_json(log.value.cast("string"), "array<double>").alias(
 read = client.select("pair")
 assert pairs.exceptAll(read).count() == 0, "the reader got every pair, each as often"
 assert read.exceptAll(pairs).count() == 0, "and nothing else"
+pairs.count(), read.count()
+
+# %% [markdown]
+# Before you run the next cell: do the numbers of the flowers rise inside a partition? And over
+# all?
+
+# %% tags=["demo", "Q24"]
+from itertools import pairwise
+
+from pyspark.sql import Window
 
 before = F.lag("row").over(Window.partitionBy("topic", "partition").orderBy("offset"))
-assert client.withColumn("before", before).where("row < before").count() == 0
-
+inside = client.withColumn("before", before).where("row < before").count()
+over_all = sum(one["row"] < former["row"] for former, one in pairwise(consumed["all"]))
+assert inside == 0
+assert over_all > 0, "the partitions come one after the other"
 sums = client.groupBy("topic", "partition").agg(
     F.count("*").alias("records"),
     F.round(F.sum(F.col("pair")[0]), 1).alias("length"),
@@ -481,6 +492,7 @@ sums = client.groupBy("topic", "partition").agg(
 )
 total = sums.agg(F.sum("records"), F.round(F.sum("length"), 1), F.round(F.sum("width"), 1)).first()
 assert tuple(total) == (150, 876.5, 458.1)
+print(f"{inside} steps back inside a partition, {over_all} over all")
 sums.toPandas()
 
 # %% [markdown]
@@ -544,9 +556,8 @@ odd
 # ## Task 6: the last flower never arrives
 #
 # A program prints all 150 flowers. Every reader gets 149: the last one is missing. The next cell
-# has such a program. It runs as a process of its own, and it ends hard, as a program does that is
-# killed: nothing gets the chance to tidy up. As in the old days all records but the last have had
-# the time to leave.
+# has such a program. It ends hard, as a program does that is killed: nothing gets the chance to
+# tidy up. All records but the last have had the time to leave.
 
 # %%
 import subprocess
@@ -646,7 +657,7 @@ chosen
 
 # %% [markdown]
 # With prefix setosa is on 0, without it virginica is. So one of the two spellings gives your
-# layout by luck, and a third partition would end the luck. A partition number keeps its promise; a
+# layout by luck. A partition number keeps its promise; a
 # key promises only that equal keys stay together.
 #
 # Your readers used `assign` and a seek. The next cell tries what else comes to mind.
@@ -683,53 +694,60 @@ assert len(list(subscribed)) == 150
 # %% [markdown]
 # ## Task 7: four settings
 #
-# Choose two settings of the producer and two of the consumer. Of each say what it does, what its
-# default is in this client (`KafkaProducer.DEFAULT_CONFIG`), and try two values that make a
-# difference you can see: a number of records, an offset, a size, milliseconds, the name of an
-# error. What you send goes to `lab.p.probe_topic`; leave your two topics alone.
+# Choose two settings of the producer and two of the consumer. Of each find the default in this
+# client (`KafkaProducer.DEFAULT_CONFIG`), and try two values that make a difference you can see: a
+# number of records, an offset, a size, milliseconds, the name of an error.
 #
-# Keep the list `settings` of four dictionaries. **9 points**
+# A try leaves a trace under its name, such as `linger_ms=500`: what a producer sends goes to
+# `lab.p.probe_topic` with this name as key, and a consumer of `lab.p.pair_topic` commits in a group
+# of this name. A value that is refused leaves none. Keep the list `settings` of four dictionaries.
+# **9 points**
 
 # %% [markdown]
 # *Example.* It shows the form; choose other settings than this one.
 #
 # ```python
 # {"client": "consumer", "name": "fetch_max_wait_ms", "default": 500,
-#  "effect": "how long a broker waits for more bytes before it answers a fetch",
 #  "tried": [[500, "503 ms"], [100, "104 ms"]]}
 # ```
 #
-# `tried` has a pair for each value: the value and what you saw with it. A default that is an
-# object or a class is written as the name of the class.
+# `tried` has pairs of a value and what you saw with it. A default that is an object or a class is
+# written as the name of the class.
 
 
 # %% tags=["task-7"]
 # Task 7
 # BEGIN SOLUTION
 # STUB: try four settings and keep what you saw
-def polled(**setting):
-    reader = KafkaConsumer(lab.p.pair_topic, bootstrap_servers=lab.cluster.address, **setting)
-    return sum(map(len, reader.poll(timeout_ms=3000).values()))
+def polled(name, value):
+    own = {"auto_offset_reset": "earliest", "group_id": f"{name}={value}", name: value}
+    reader = KafkaConsumer(bootstrap_servers=lab.cluster.address, **own)
+    reader.assign([TopicPartition(lab.p.pair_topic, partition) for partition in (0, 1)])
+    found = sum(map(len, reader.poll(timeout_ms=3000).values()))
+    reader.commit()
+    reader.close()
+    return found
 
 
-def sent(**setting):
-    writer = KafkaProducer(bootstrap_servers=lab.cluster.address, **setting)
-    promise, began = writer.send(lab.p.probe_topic, b"flower", partition=0), time.monotonic()
-    return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
+def sent(name, value, **others):
+    key = f"{name}={value}".encode()
+    with KafkaProducer(bootstrap_servers=lab.cluster.address, **{name: value}, **others) as writer:
+        began = time.monotonic()
+        promise = writer.send(lab.p.probe_topic, b"flower", key)
+        return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 
-acks = [[n, sent(acks=n, enable_idempotence=False)[0]] for n in (1, "all", 0)]
-starts = [[start, polled(auto_offset_reset=start)] for start in ("latest", "earliest")]
-sizes = [[n, polled(auto_offset_reset="earliest", max_poll_records=n)] for n in (500, 10)]
-waits = [[wait, sent(linger_ms=wait)[1]] for wait in (0, 500)]
+acks = [[n, sent("acks", n, enable_idempotence=False)[0]] for n in (1, "all", 0)]
+waits = [[wait, sent("linger_ms", wait)[1]] for wait in (0, 500)]
+starts = [[start, polled("auto_offset_reset", start)] for start in ("latest", "earliest")]
+sizes = [[n, polled("max_poll_records", n)] for n in (500, 10)]
 table = [
-    ("producer", "acks", -1, "how many copies before the broker answers", acks),
-    ("producer", "linger_ms", 0, "how long a record waits for its batch", waits),
-    ("consumer", "auto_offset_reset", "latest", "where a reader begins to read", starts),
-    ("consumer", "max_poll_records", 500, "most records that one poll hands out", sizes),
+    ("producer", "acks", -1, acks),
+    ("producer", "linger_ms", 0, waits),
+    ("consumer", "auto_offset_reset", "latest", starts),
+    ("consumer", "max_poll_records", 500, sizes),
 ]
-names = ("client", "name", "default", "effect", "tried")
-settings = [dict(zip(names, line, strict=True)) for line in table]
+settings = [dict(zip(("client", "name", "default", "tried"), line, strict=True)) for line in table]
 # END SOLUTION
 settings
 
@@ -739,18 +757,16 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: what took the place of ZooKeeper
 #
-# Older clusters had ZooKeeper beside the brokers. It had three roles: membership (which brokers are
-# there), controller (who decides), topics (what is known about topics). In Kafka 4 a broker
-# registers with the controller and sends heartbeats; voters elect the controller among themselves;
-# and what is known about topics are records in a log, which each node replays.
+# Older clusters had ZooKeeper beside the brokers, for three roles: which brokers are there, who
+# decides, what is known about topics. In Kafka 4 a broker registers with the controller; voters
+# elect the controller among themselves; and what is known about topics are records in a log.
 #
 # Observe each role in your cluster, as the dictionary `observed`:
 #
 # - `"brokers"`: the ids of the brokers that are registered now;
 # - `"quorum_leader"`: the id of the node that leads the metadata quorum, and so is the controller;
 # - `"topic_ids"`: name and id of your two topics, as the metadata has them;
-# - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups, which were
-#   not in ZooKeeper either.
+# - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups.
 #
 # **9 points**
 

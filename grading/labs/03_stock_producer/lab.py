@@ -701,6 +701,8 @@ def run(producer, topic, stocks):
 import subprocess
 import sys
 
+from kafkalab import CourseError
+
 END = """
 if __name__ == "__main__":
     import json
@@ -750,6 +752,7 @@ def run_until(name):
             lambda: process.poll() is not None or lab.cluster.topic(topic).records > enough,
             timeout=25,
             what="100 prices of the program",
+            not_yet=(CourseError,),
         )
         process.send_signal(signal.Signals[name])
         printed, _ = process.communicate(timeout=25)

@@ -54,9 +54,10 @@ def bounded(kind: Any) -> str:
 
 
 def together(records: float) -> str:
-    """Of the records that go in one batch: 1,000 a second, 20 ms, room for more."""
-    if 18 <= records <= 23:
+    """Of the records that go in one batch: 1,000 bytes each, one a millisecond, a linger of 50 ms,
+    room for 16,384 bytes."""
+    if 16 <= records < 17:
         return ""
-    if records > 100:
-        return "so many fit into a batch, but its time is up before they have come."
-    return "what comes within the linger goes together."
+    if 45 <= records <= 55:
+        return "so many come within the linger, but is there room for them?"
+    return "see how many come within the linger, and how many have room."

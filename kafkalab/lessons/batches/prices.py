@@ -9,7 +9,7 @@ NAMES = ("IBM", "SUN", "GOOG", "INEL", "UBER")
 
 
 def quotes(count: int, seed: int = 3) -> list[bytes]:
-    """The same ones each time: {"dollars": 57, "cents": 92, "name": "SUN"} and so on."""
+    """The same ones each time: {"dollars": 65, "cents": 75, "name": "UBER"} and so on."""
     pick = random.Random(seed)
     return [
         json.dumps(

@@ -1,6 +1,7 @@
 """Lesson producers: where the time of a send goes."""
 
 from kafkalab.lessons.producers import answers
+from kafkalab.lessons.producers.before import new_topic, used_before
 from kafkalab.lessons.producers.clock import (
     ID,
     LEADERS,
@@ -12,4 +13,16 @@ from kafkalab.lessons.producers.clock import (
     waits,
 )
 
-__all__ = ["ID", "LEADERS", "RECORD", "Span", "answers", "clock", "on_the_wire", "spans", "waits"]
+__all__ = [
+    "ID",
+    "LEADERS",
+    "RECORD",
+    "Span",
+    "answers",
+    "clock",
+    "new_topic",
+    "on_the_wire",
+    "spans",
+    "used_before",
+    "waits",
+]

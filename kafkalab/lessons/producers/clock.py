@@ -22,6 +22,7 @@ OWN, WAIT, REQUEST, PAUSE, WHOLE = "#888888", "#0072B2", "#D55E00", "#56B4E9", "
 SMALL: dict[str, Any] = {"color": MARK, "fontsize": 9.5}
 ABOVE: dict[str, Any] = {"ha": "center", "va": "bottom", **SMALL}
 COLOURS = {"InitProducerId": REQUEST, "Metadata": WAIT, "Produce": "#009E73"}
+BEHIND = {ID: REQUEST, LEADERS: WAIT, RECORD: "#009E73"}
 
 
 @dataclass(frozen=True)
@@ -41,45 +42,59 @@ class Span:
 
 
 def waits(frames: Iterable[Frame], called: float, answered: float) -> dict[str, float]:
-    """The milliseconds of a first send, by what it waited for.
+    """The milliseconds of a first send, by what it waited for, in the order of the answers.
 
-    A producer asks for its id before anything else, on the thread that also asks who leads. Where
-    that is answered first, it counts as long as its own request took.
+    Each part reaches from one answer to the next, with all that lies between.
     """
-    ends = {"InitProducerId": called, "Metadata": called}
-    asked = 0.0
+    return {what: (end - begin) * 1000 for what, begin, end in _parts(frames, called, answered)}
+
+
+def _parts(
+    frames: Iterable[Frame], called: float, answered: float
+) -> list[tuple[str, float, float]]:
+    """What a first send waited for, from when to when."""
+    ends = {ID: called, LEADERS: called}
     for frame in frames:
-        if frame.api in ends and frame.answered is not None and called < frame.answered <= answered:
-            ends[frame.api] = max(ends[frame.api], frame.answered)
-            if frame.api == "Metadata":
-                asked = frame.answered - max(frame.requested, called)
-    known = max(ends.values())
-    leaders = max(known - ends["InitProducerId"], asked)
-    parts = {ID: known - called - leaders, LEADERS: leaders, RECORD: answered - known}
-    return {what: seconds * 1000 for what, seconds in parts.items()}
+        what = {"InitProducerId": ID, "Metadata": LEADERS}.get(frame.api)
+        if what and frame.answered is not None and called < frame.answered <= answered:
+            ends[what] = max(ends[what], frame.answered)
+    order = [*sorted(ends, key=ends.__getitem__), RECORD]
+    moments = [called, *sorted(ends.values()), answered]
+    return list(zip(order, moments, moments[1:], strict=False))
 
 
 def on_the_wire(frames: Iterable[Frame], called: float, answered: float) -> Axes:
-    """A row for each request of the time of one send: whom it asked, how long, what was refused."""
+    """A row for each request of the time of one send, and behind them what the send waited for.
+
+    A request tells whom it asked and how long it took; the part behind it also has the gaps.
+    """
+    frames = list(frames)
     shown = [
         frame
         for frame in frames
         if frame.answered is not None and called < frame.answered <= answered + 0.001
     ]
     end = (answered - called) * 1000
-    ax = plt.subplots(figsize=(9.5, 1.3 + 0.34 * len(shown)))[1]
+    ax = plt.subplots(figsize=(9.5, 1.7 + 0.34 * len(shown)))[1]
+    for what, first, last in _parts(frames, called, answered):
+        left, right = (first - called) * 1000, (last - called) * 1000
+        words = f"{what}: {right - left:,.0f} ms"
+        top = (len(shown) + 0.9) / (len(shown) + 1.9)  # below the legend
+        ax.axvspan(left, right, ymax=top, color=BEHIND[what], alpha=0.3, lw=0, label=words)
     for row, frame in enumerate(shown):
         begin = (frame.requested - called) * 1000
         colour = COLOURS.get(frame.api, OWN)
         ax.barh(-row, max(frame.ms or 0, end / 250), left=begin, height=0.55, color=colour)
         words = f"{frame.ms:,.0f} ms" + (f": {frame.error}" if frame.error else "")
-        refused = [one for one in shown[:row] if one.api == frame.api and one.error]
-        if refused:
-            stop = ((refused[-1].answered or called) - called) * 1000
-            ax.barh(-row, begin - stop, left=stop, height=0.2, color=PAUSE)
-            pause = f"a pause of {begin - stop:,.0f} ms"
-            ax.text((begin + stop) / 2, -row + 0.12, pause, **ABOVE)
-        _beside(ax, -row, begin, begin + (frame.ms or 0), end, words, left=not refused)
+        pause = _pause(frames, frame, called) if frame.api == "Metadata" else None
+        if pause is not None:
+            ax.barh(-row, begin - max(pause, 0), left=max(pause, 0), height=0.2, color=PAUSE)
+            said = f"a pause: the last answer is {begin - pause:,.0f} ms old"
+            if begin > end / 2:
+                ax.text((begin + max(pause, 0)) / 2, -row + 0.12, said, **ABOVE)
+            else:
+                words = f"{words}, after {said}"
+        _beside(ax, -row, begin, begin + (frame.ms or 0), end, words, left=pause is None)
     ax.set_yticks(
         [-row for row in range(len(shown))],
         [f"{frame.api}, broker {frame.broker}" for frame in shown],
@@ -88,7 +103,22 @@ def on_the_wire(frames: Iterable[Frame], called: float, answered: float) -> Axes
     ax.set_xlim(low - end / 60, end * 1.03)
     _moment(ax, 0, "send is called")
     _moment(ax, end, "acknowledged")
-    return _finish(ax, len(shown))
+    ax.legend(loc="upper left", ncols=3, frameon=False, borderpad=0, handlelength=1.4)
+    _finish(ax, len(shown))
+    ax.set_ylim(top=2.2)
+    return ax
+
+
+def _pause(frames: Iterable[Frame], asked: Frame, called: float) -> float | None:
+    """When the metadata came that kept the client from asking again; None where none did."""
+    before = [
+        frame.answered
+        for frame in frames
+        if frame.api == "Metadata" and frame.answered and frame.answered < asked.requested
+    ]
+    if not before or max(before) < called - 0.1 or asked.requested - called < 0.02:
+        return None
+    return (max(before) - called) * 1000
 
 
 def spans(

@@ -11,6 +11,7 @@ from grading.define import definition
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
+from grading.run import pace
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 from tests.grading.tiny import forged
@@ -88,8 +89,19 @@ def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(course, 
     assert psutil.wait_procs(below, timeout=30)[1] == []
 
 
+def test_a_cell_has_longer_where_the_machine_has_much_to_do(hand_in, monkeypatch):
+    """Cells of 60 s were cut off on two processors with thirty that wanted them."""
+    monkeypatch.setattr(pace, "now", lambda: 6.0)
+    evidence = hand_in(t1="import time\ntime.sleep(4)\ndouble = 2 * p.number").evidence
+    assert evidence.cells[1].state is Outcome.RAN, evidence.cells[1]
+    assert outcomes(evidence)["doubled"] is Outcome.PASS
+
+
 @pytest.mark.cluster
-def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(course, solved, tmp_path):
+def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(
+    course, solved, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(pace, "now", lambda: 1.0)
     root = tmp_path / "course"
     shutil.copytree(course, root)
     settings = root / "labs" / "90_tiny" / "lab.toml"

@@ -1,11 +1,18 @@
 """What checks see of a real cluster, and how it is put in order between hand-ins."""
 
+import json
+import socket
 from dataclasses import replace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import InvalidRequestError, NoError
+from kafka.protocol.admin import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 
 from grading import lab as lab_module
 from grading.define.seed import Draw, Parameters
@@ -16,6 +23,7 @@ from grading.judge.visible import Visible
 from grading.lab import Lab, OwnNotebook
 from grading.run.lease import Lease, put_in_order
 from grading.run.sweep import sweep
+from grading.sandbox.carrier import Carrier
 from kafkalab import clients, quick
 from kafkalab.cluster.cluster import Cluster
 
@@ -238,6 +246,48 @@ def test_a_lease_keeps_its_cluster_while_it_is_sound_and_clears_it(tiny):
         assert lease.cluster is None
     finally:
         lease.close()
+
+
+def test_no_hand_in_lets_a_broker_listen_elsewhere_or_tell_what_a_file_holds(cluster, tmp_path):
+    """Through what carries its connections, in the words of an admin client."""
+    (tmp_path / "secret").write_text("of the teacher")
+    folders = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
+    listens = {"listeners": "CLIENT://0.0.0.0:0"}
+    # a value that a broker refuses stands in its answer
+    tells = {
+        "config.providers": "folder",
+        "config.providers.folder.class": folders,
+        "log.message.timestamp.type": f"${{folder:{tmp_path}:secret}}",
+    }
+    port = int(cluster.addresses[0].rpartition(":")[2])
+    assert "of the teacher" in answer(port, tells).error_message, "so it would go without"
+    Carrier(tmp_path / "brokers", [port])
+    with socket.socket(socket.AF_UNIX) as line, socket.create_server(("127.0.0.1", 0)) as inside:
+        line.connect(str(tmp_path / "brokers"))
+        socket.send_fds(line, [json.dumps([port]).encode()], [inside.fileno()])
+        assert line.recv(1) == b"1"
+        way = inside.getsockname()[1]
+        for wanted in (listens, tells):
+            refused = answer(way, wanted)
+            assert refused.error_code == InvalidRequestError.errno, refused
+            assert "of the teacher" not in refused.error_message
+        done = answer(way, {"message.max.bytes": "99999"})
+    assert done.error_code == NoError.errno, done
+
+
+def answer(port, wanted):
+    """What a broker says to the question whether it would take these settings."""
+    settings = [(name, 0, value) for name, value in wanted.items()]
+    told = [(ConfigResourceType.BROKER, "0", settings)]
+    request = IncrementalAlterConfigsRequest(resources=told, validate_only=True)
+    request.with_header(1, "inside")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+        way.sendall(request.encode(0, header=True, framed=True))
+        with way.makefile("rb") as answers:
+            head = answers.read(4)
+            frame = head + answers.read(int.from_bytes(head, "big"))
+    (one,) = IncrementalAlterConfigsResponse.decode(frame, 0, header=True, framed=True).responses
+    return one
 
 
 def test_a_learner_sees_a_table_a_hint_and_no_traceback(cluster, tiny, monkeypatch):

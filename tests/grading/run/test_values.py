@@ -6,10 +6,12 @@ from collections.abc import Collection
 
 import pytest
 
+from grading.define.definition import Limits
 from grading.judge.checks import Unseen
 from grading.lab import OwnNotebook, no_value
 from grading.run import values
-from grading.run.graded_notebook import limit_of_value, slowness
+from grading.run.graded_notebook import limit_of_value
+from grading.run.pace import longer, slowness
 
 TAKEN = ("list", "sorted", "int", "str", "len", "sum", "type", "globals", "vars", "eval")
 
@@ -48,6 +50,8 @@ def test_a_busy_machine_has_longer():
     assert limit_of_value(0, slowness(500, 2)) == 60, "but not for ever"
     assert limit_of_value(59, slowness(1, 2)) == 1
     assert limit_of_value(100, slowness(1, None)) == 0.5
+    limits = longer(Limits(cell=60, run=300), slowness(5, 2))
+    assert (limits.cell, limits.run, limits.output) == (150, 750, Limits().output)
 
 
 class Endless(Collection):

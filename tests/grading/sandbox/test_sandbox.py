@@ -69,6 +69,7 @@ seen = {
     "read": {path: readable(path) for path in PATHS},
     "written": {path: tried(lambda: open(path + "/new", "w")) for path in FIXED},
     "replaced": {path: tried(lambda: open(path, "w")) for path in PATHS[:3]},
+    "machine": [socket.gethostname(), tried(lambda: socket.gethostbyname(socket.gethostname()))],
     "processes": sorted(map(int, filter(str.isdecimal, os.listdir("/proc")))),
     "environment": dict(os.environ),
     "own": tried(lambda: pathlib.Path("mine").write_text("x")),
@@ -125,6 +126,7 @@ def test_a_cheat_reads_nothing_changes_nothing_and_gains_nothing(ran, tiny, tmp_
     assert set(seen["written"].values()) == {"OSError"}, seen["written"]  # a read-only file system
     assert set(seen["replaced"].values()) == {"FileNotFoundError"}
     assert {file.read_text() for file in kept} == {"of somebody else"}
+    assert seen["machine"] == ["sandbox", "127.0.0.1"], "programs of Java look for its name"
     assert len(seen["processes"]) <= 4
     assert os.getpid() not in seen["processes"]
     assert not {"COURSE_PASSWORD", "DOCKER_CONFIG"} & seen["environment"].keys()
@@ -162,6 +164,7 @@ def test_a_line_for_the_grader_reaches_nobody(ran):
     assert evidence.results[0].outcome is Outcome.FAIL
 
 
+PATIENT = "cell = 90\nrun = 200"
 BEYOND = {
     "forks without end": ("import os\nwhile True:\n    os.fork()", Outcome.PROCESS_LIMIT),
     "threads without end": (
@@ -174,14 +177,18 @@ BEYOND = {
         "        hog = bytearray(b'x') * 500_000_000\n        signal.pause()\nsignal.pause()",
         Outcome.OUT_OF_MEMORY,
     ),
+    "memory of files": (
+        "import os, signal\n"
+        "for place in ['/dev/shm/1', '/dev/shm/2', '/tmp/1', '1']:\n"
+        "    with open(place, 'wb') as file:\n"
+        "        file.write(bytes(9 * 10**7))\n"
+        "hog = bytearray(b'x') * 1_200_000_000\nsignal.pause()",
+        Outcome.OUT_OF_MEMORY,
+    ),
     "files beside the sockets": (
         "import os\nwith open(os.environ['HOME'] + '/socket/large', 'wb') as file:\n"
         "    while True:\n        file.write(bytes(10**6))",
         Outcome.DISK_LIMIT,
-    ),
-    "a loop that heeds nothing": (
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-        Outcome.TIMEOUT,
     ),
 }
 
@@ -191,6 +198,15 @@ def test_what_goes_beyond_a_limit_is_ended_with_an_outcome_of_its_own(ran, small
     code, outcome = BEYOND[name]
     evidence = ran(t1=code)
     assert evidence.cells[1].state is outcome, evidence.cells[1]
+    assert evidence.is_complete
+    assert evidence.fault is None
+
+
+def test_a_loop_that_heeds_nothing_is_ended_when_its_time_is_over(ran):
+    evidence = ran(
+        t1="while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    )
+    assert evidence.cells[1].state is Outcome.TIMEOUT, evidence.cells[1]
     assert evidence.is_complete
     assert evidence.fault is None
 
@@ -210,11 +226,14 @@ def test_what_one_process_may_not_take_is_an_error_in_its_cell_and_the_rest_runs
 
 @pytest.fixture
 def small(tiny):
-    """Limits that are reached soon, in the file from which the process of the attempt has them."""
+    """Limits that are reached soon, in the file from which the process of the attempt has them.
+
+    All but that of time, which a busy machine would reach before it gave a process its memory.
+    """
     file = tiny.place.student / "lab.toml"
     before = file.read_text()
     added = "[limits]\nmemory = 1_500_000_000\ndisk = 100_000_000\nprocesses = 200\n"
-    file.write_text(before.replace("[limits]\n", added))
+    file.write_text(before.replace("[limits]\n", added).replace("cell = 3\nrun = 20", PATIENT))
     yield
     file.write_text(before)
 

@@ -10,6 +10,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import ConfigResource
 
 from kafkalab import Cluster, quick, wait_until
+from kafkalab.lessons import replication
 
 pytestmark = pytest.mark.cluster
 
@@ -85,6 +86,20 @@ def test_a_frozen_follower_lags_in_all_of_thirteen_partitions_and_catches_up(
     assert len(frozen) == 13
     assert [partition for partition, lag in enumerate(frozen) if lag > 0] == followed
     wait_until(lambda: max(lags(cluster, topic, 13)) == 0, timeout=15, what="equal copies again")
+
+
+def test_a_leader_that_stood_still_too_long_leads_again_before_it_is_broken(
+    cluster: Cluster,
+) -> None:
+    topic = create(cluster, "long-frozen", [[0, 1, 2], [1, 0, 2]])
+    cluster.pause(0)
+    wait_until(
+        lambda: cluster.topic(topic).partitions[0].leader == 1, timeout=15, what="another leader"
+    )
+    cluster.resume(0)
+    found = replication.mended(cluster, topic)
+    assert [one.leader for one in found.partitions] == [0, 1]
+    assert all(sorted(one.isr) == [0, 1, 2] for one in found.partitions)
 
 
 def test_a_follower_that_lives_and_gets_nothing_leaves_after_the_lag_time(cluster: Cluster) -> None:

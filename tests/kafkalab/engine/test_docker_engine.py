@@ -112,7 +112,9 @@ def test_a_tool_that_is_late_ends_inside_the_container_too(single: Cluster) -> N
 
 
 def test_tools_and_the_disk_can_be_used_when_no_node_runs(single: Cluster) -> None:
+    assert single.engine.states() == {"broker": "running"}
     single.kill(0)
+    assert single.engine.states() == {"broker": "exited"}
     said = single.tool("kafka-storage", "random-uuid")
     assert (said.returncode, len(said.stdout.strip())) == (0, 22)
     disk = single.engine.storage("broker")

@@ -120,6 +120,20 @@ def test_every_request_of_a_client_is_seen_with_its_answer(cluster: Cluster, top
     assert len(cluster.gateway.frames("Produce").to_pandas()) == 0
 
 
+def test_a_tool_of_kafka_is_seen_and_held_back_as_any_client(cluster: Cluster, topic: str) -> None:
+    connect = ("--bootstrap-server", "{bootstrap}", "--topic", topic)
+    short = ["client.id=tool", "request.timeout.ms=1000", "delivery.timeout.ms=2000", "retries=0"]
+    settings = [part for one in short for part in ("--command-property", one)]
+    cluster.gateway.hold_requests("Produce", count=99, client_id="tool")
+    cluster.tool("kafka-console-producer", *connect, *settings, stdin="held\n")
+    assert cluster.topic(topic).records == 0
+    cluster.gateway.heal()
+    cluster.tool("kafka-console-producer", *connect, *settings[:2], stdin="passed\n")
+    assert read(cluster, topic) == [b"passed"]
+    outcomes = {frame.outcome for frame in cluster.gateway.frames("Produce", client_id="tool")}
+    assert len(outcomes - {"answered"}) > 0, outcomes
+
+
 def test_transactions_and_groups_are_seen_by_name(cluster: Cluster, topic: str) -> None:
     producer = KafkaProducer(
         bootstrap_servers=cluster.address,

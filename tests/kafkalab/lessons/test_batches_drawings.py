@@ -1,4 +1,4 @@
-"""The drawings of a producer: its buffers, the departures of its batches, what settings do."""
+"""The drawings of a producer: its buffers, the departures of its batches, what settings cost."""
 
 from types import SimpleNamespace as Namespace
 
@@ -45,20 +45,35 @@ def test_a_departure_says_why():
     ]
 
 
-def test_every_pair_of_settings_has_its_measure_in_every_grid():
-    rows = [(0, 16, 1.0, 2.5), (0, 32, 1.0, 2.0), (50, 16, 4.0, 30.0), (50, 32, 8.0, 1_234.0)]
-    frame = pd.DataFrame(rows, columns=["linger_ms", "batch_size", "records", "wait_ms"])
-    measures = {"records": "records in a batch", "wait_ms": "milliseconds"}
-    first = batches.settings_grids(frame, "linger_ms", "batch_size", measures)
-    grids = first.figure.axes
-    assert [ax.get_title(loc="left") for ax in grids] == ["records in a batch", "milliseconds"]
-    assert words(first) == ["1", "4", "1", "8"]  # from the smaller size on
-    assert words(grids[1]) == ["2.5", "30", "2", "1,234"]
-    assert [label.get_text() for label in first.get_xticklabels()] == ["0", "50"]
-    assert first.get_ylabel() == "batch size"
+def frame(partition, records, ms, requested=0.0):
+    batches = (Namespace(partition=partition, records=records),)
+    return Namespace(batches=batches, ms=ms, requested=requested)
 
 
-def test_settings_without_rows_say_so():
-    frame = pd.DataFrame(columns=["linger_ms", "batch_size", "records"])
-    ax = batches.settings_grids(frame, "linger_ms", "batch_size", {"records": "records"})
-    assert words(ax)
+def test_what_settings_cost_is_counted_from_the_wire():
+    waits = {"linger 5 ms": [4.0, 6.0, 9.0], "no batches": [1.0]}
+    frames = [frame(0, 2, 3.0), frame(0, 1, 5.0, 0.25), frame(1, 1, 2.0), frame(2, 1, 80.0)]
+    table = batches.costs(waits, frames)
+    assert list(table.loc["linger 5 ms"]) == [2, 1.5, 4.0, 250.0, 6.0]
+    (apart,) = table.loc["no batches"][table.loc["no batches"].isna()].index
+    assert apart == "apart_ms"  # one request is apart from none
+
+
+def test_each_setting_has_its_cost_on_every_scale():
+    table = pd.DataFrame(
+        {"requests": [400, 2], "record_ms": [1_234.0, 7.44]}, index=["no batches", "linger"]
+    )
+    first = batches.side_by_side(table, {"requests": "requests", "record_ms": "ms"})
+    scales = first.figure.axes
+    assert [ax.get_title(loc="left") for ax in scales] == ["requests", "ms"]
+    assert words(first) == ["400", "2"]
+    assert words(scales[1]) == ["1,234", "7.4"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["no batches", "linger"]
+
+
+def test_what_codecs_leave_stands_on_the_bars():
+    kept = pd.DataFrame({1_024: [33.1, 47.2], 65_536: [15.7, 30.5]}, index=["gzip", "snappy"])
+    ax = batches.codecs(kept)
+    assert words(ax) == ["33", "47", "16", "30"]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["batch_size 1,024", "batch_size 65,536"]

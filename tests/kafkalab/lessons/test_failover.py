@@ -1,6 +1,8 @@
 """The drawings of lesson 07, and what is said of wrong answers to its exercises."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -95,3 +97,17 @@ def test_how_many_a_reader_lets_burn(said: int, why: str) -> None:
     told = failover.not_how_many(said)
     assert bool(told) == bool(why)
     assert why in told
+
+
+def test_ten_records_more_are_counted_from_before_they_were_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where the disks are read so slowly that all ten are there by then."""
+    monkeypatch.setattr(failover, "preferred_lead", lambda *asked: None)
+    sent: list[int] = []
+    cluster: Any = SimpleNamespace(
+        log_ends=lambda topic: {0: len(sent), 1: len(sent)},
+        copies=lambda topic, noted: SimpleNamespace(equal=True, ends={0: len(sent), 1: len(sent)}),
+    )
+    failover.start_over(cluster, "orders", lambda: sent.append(1))
+    assert len(sent) == 10

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import pandas as pd
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 
 from benchmarks import duplicates
 from kafkalab import Cluster, clients, quick
-from kafkalab.gateway.produced import SentBatch
-from kafkalab.gateway.seen import Frame, Frames
 from kafkalab.lessons import idempotence
+from kafkalab.lessons.topics import safe_topic
 
 
 def test_what_stands_behind_a_later_one_is_overtaken() -> None:
@@ -25,54 +23,9 @@ def test_each_row_has_the_numbers_of_its_log() -> None:
     assert [text.get_text().strip() for text in ax.texts] == ["1", "0", "0", "1"]
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "ride in its place",
+        "no later ride before it",
         "ride behind a later one",
     ]
-
-
-def frame(topic: str, checksum: int, records: int) -> Frame:
-    batch = SentBatch(
-        topic=topic,
-        partition=0,
-        producer_id=-1,
-        producer_epoch=-1,
-        base_sequence=-1,
-        records=records,
-        transactional=False,
-        checksum=checksum,
-    )
-    return Frame(
-        connection=1,
-        broker=0,
-        between="clients",
-        source=None,
-        api_key=0,
-        api="Produce",
-        version=9,
-        correlation_id=1,
-        client_id=topic,
-        request_bytes=100,
-        response_bytes=50,
-        requested=0.0,
-        answered=0.1,
-        outcome="answered",
-        acks=-1,
-        transactional_id=None,
-        group=None,
-        error_code=0,
-        batches=(batch,),
-    )
-
-
-def test_what_was_sent_again_is_counted_apart_from_what_was_written_again() -> None:
-    wire = Frames([frame("a", 1, 5), frame("a", 1, 5), frame("b", 2, 3), frame("b", 2, 3)])
-    wire += [frame("elsewhere", 3, 9), frame("elsewhere", 3, 9)]
-    sends = {
-        "off": pd.DataFrame({"topic": "a", "copies_in_log": [2] * 5}),
-        "on": pd.DataFrame({"topic": "b", "copies_in_log": [1] * 3}),
-    }
-    ax = idempotence.again(sends, wire)
-    assert [text.get_text() for text in ax.texts] == ["5", "5", "3", "0"]
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +80,21 @@ def test_a_broken_connection_turns_the_order_round_with_java_too(
         log = [int(record.value) for record in clients.records_until_end(consumer)]
     assert sorted(log) == list(range(40))
     assert (idempotence.overtaken(log) == []) == idempotent
+
+
+@pytest.mark.cluster
+def test_a_courier_delivers_what_it_is_given_with_the_numbers_it_is_given(
+    cluster: Cluster,
+) -> None:
+    topic = safe_topic(cluster, "numbers")
+    plain = safe_topic(cluster, "plain")
+    courier = idempotence.Courier(cluster)
+    assert courier.deliver(topic, 0, 1, 2, sequence=0) == "offset 0"
+    assert courier.deliver(topic, 4, sequence=4) == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert courier.deliver(topic, 3, sequence=3) == "offset 3"
+    assert courier.deliver(topic, 3, sequence=3) == "offset 3", (
+        "known: the offset of the first copy"
+    )
+    assert [batch.base_sequence for batch in cluster.batches(topic, 0)] == [0, 3]
+    assert [courier.deliver(plain, 4), courier.deliver(plain, 4)] == ["offset 0", "offset 1"]
+    assert {batch.producer_id for batch in cluster.batches(plain, 0)} == {-1}

@@ -51,3 +51,13 @@ def test_each_client_has_a_strip_that_counts_its_changes():
 
 def test_the_fullest_partition_is_named():
     assert words(partitions.shares({"6": [10, 60, 30], "2": [50, 50]})) == ["60%", "50%"]
+
+
+def test_each_topic_has_the_records_of_its_partitions():
+    views = {"orders-2": [3, 1], "orders-3": [4, 0, 0]}
+
+    def topic(name: str) -> Namespace:
+        return Namespace(partitions=[Namespace(end_offset=end) for end in views[name]])
+
+    filled = partitions.filled(Namespace(topic=topic), {"2": "orders-2", "3": "orders-3"})
+    assert filled == {"2": [3, 1], "3": [4, 0, 0]}

@@ -27,8 +27,7 @@ def frame(api, requested, ms=None, error=None, broker=0):
 
 FIRST = [
     frame("Metadata", 9.99, 5),  # of the bootstrap
-    frame("InitProducerId", 10.01, 10, error="COORDINATOR_LOAD_IN_PROGRESS"),
-    frame("InitProducerId", 10.12, 5),
+    frame("InitProducerId", 10.01, 10),
     frame("Metadata", 10.13, 5, broker=1),
     frame("Produce", 10.14, 20, broker=2),
     frame("Produce", 10.2, 20),  # of the second send
@@ -38,27 +37,32 @@ FIRST = [
 def test_the_waits_of_a_first_send_are_all_of_its_time():
     found = producers.waits(FIRST, 10.0, 10.165)
     rounded = {what: round(ms) for what, ms in found.items()}
-    assert rounded == {producers.ID: 125, producers.LEADERS: 10, producers.RECORD: 30}
+    assert rounded == {producers.ID: 20, producers.LEADERS: 115, producers.RECORD: 30}
 
 
-def test_metadata_that_came_before_the_id_counts_its_own_request():
+def test_what_is_answered_first_comes_first():
     frames = [frame("Metadata", 10.01, 5), frame("InitProducerId", 10.02, 20)]
     found = producers.waits(frames, 10.0, 10.1)
-    assert [round(ms) for ms in found.values()] == [35, 5, 60]
+    assert list(found) == [producers.LEADERS, producers.ID, producers.RECORD]
+    assert [round(ms) for ms in found.values()] == [15, 25, 60]
 
 
-def test_each_request_of_the_send_has_its_row_and_a_refusal_its_pause():
+def test_each_request_of_the_send_has_its_row_before_what_it_was_for():
     ax = producers.on_the_wire(FIRST, 10.0, 10.165)
     assert [label.get_text() for label in ax.get_yticklabels()] == [
-        "InitProducerId, broker 0",
         "InitProducerId, broker 0",
         "Metadata, broker 1",
         "Produce, broker 2",
     ]
     shown = words(ax)
-    assert "10 ms: COORDINATOR_LOAD_IN_PROGRESS" in shown
-    assert "a pause of 100 ms" in shown
+    assert "10 ms" in shown
+    assert "a pause: the last answer is 135 ms old" in shown
     assert "acknowledged " in shown
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        f"{producers.ID}: 20 ms",
+        f"{producers.LEADERS}: 115 ms",
+        f"{producers.RECORD}: 30 ms",
+    ]
 
 
 def test_a_send_without_an_answer_is_cut_up_by_its_settings():

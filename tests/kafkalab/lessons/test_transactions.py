@@ -133,3 +133,79 @@ def test_time_ends_a_transaction_that_nobody_ends(cluster: Cluster, topic: str) 
         what="the end of the transaction",
     )
     assert committed(cluster, topic) == []
+
+
+def by_transaction(cluster: Cluster, topic: str) -> list[tuple[set[int], int]]:
+    """For each transaction in the log of partition 0 the epochs of its batches, and its records."""
+    found: list[tuple[set[int], int]] = []
+    epochs: set[int] = set()
+    records = 0
+    for batch in cluster.batches(topic, 0):
+        if batch.marker:
+            found.append((epochs, records))
+            epochs = set()
+            records = 0
+        else:
+            epochs.add(batch.producer_epoch)
+            records += batch.records
+    return found
+
+
+@pytest.mark.cluster
+def test_java_has_an_epoch_for_each_transaction_and_this_client_one_for_all(
+    cluster: Cluster, topic: str
+) -> None:
+    options = {
+        "--bootstrap-server": "{bootstrap}",
+        "--topic": topic,
+        "--transactional-id": topic,
+        "--transaction-duration-ms": "1",
+        "--num-records": "4",
+        "--record-size": "10",
+        "--throughput": "5",
+        "--command-property": f"client.id={topic}",
+    }
+    words = [word for option in options.items() for word in option]
+    assert cluster.tool("kafka-producer-perf-test", *words).returncode == 0
+    cluster.wait_for_markers()
+    java = by_transaction(cluster, topic)
+    assert sum(records for _, records in java) == 4, java
+    assert [epochs for epochs, _ in java] == [{number} for number in range(len(java))], java
+    assert len(java) > 1, "one transaction shows nothing"
+    asked = {frame.api for frame in cluster.gateway.frames(client_id=topic)}
+    assert "AddPartitionsToTxn" not in asked, asked
+
+    own = quick.producer | {"client_id": f"{topic}-2", "transactional_id": f"{topic}-2"}
+    other = KafkaProducer(bootstrap_servers=cluster.address, **own | {"max_block_ms": 20_000})
+    other.init_transactions()
+    for number in range(2):
+        other.begin_transaction()
+        other.send(topic, value=b"%d" % number)
+        other.commit_transaction()
+    cluster.wait_for_markers()
+    assert by_transaction(cluster, topic)[len(java) :] == [({0}, 1), ({0}, 1)]
+    asked = {frame.api for frame in cluster.gateway.frames(client_id=f"{topic}-2")}
+    assert "AddPartitionsToTxn" in asked, asked
+
+
+@pytest.mark.cluster
+def test_who_takes_a_name_with_an_open_transaction_raises_its_epoch_twice(
+    cluster: Cluster, topic: str
+) -> None:
+    own = quick.producer | {"transactional_id": topic, "max_block_ms": 20_000}
+    for end in (False, True):
+        producer = KafkaProducer(bootstrap_servers=cluster.address, **own)
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic, value=b"one").get(timeout=10)
+        if end:
+            producer.commit_transaction()
+    third = KafkaProducer(bootstrap_servers=cluster.address, **own)
+    third.init_transactions()  # nothing is open now
+    third.begin_transaction()
+    third.send(topic, value=b"one").get(timeout=10)
+    third.commit_transaction()
+    cluster.wait_for_markers()
+    seen = [(batch.producer_epoch, batch.marker) for batch in cluster.batches(topic, 0)]
+    expected = [(0, None), (1, "abort"), (2, None), (2, "commit"), (3, None), (3, "commit")]
+    assert seen == expected

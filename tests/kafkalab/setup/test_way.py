@@ -83,6 +83,7 @@ def test_the_contents_name_the_next_step_and_the_words_of_what_is_done(work, rea
     row = f"| [Start](notebooks/00_start.ipynb) | {found[START].minutes} | done | 0 close, 1 off |"
     assert row in after
     assert "**record**" in after
+    assert "- [Kafka on one page](lessons/reference/kafka.md)" in after
     assert "## Still running" not in after
 
 
@@ -90,7 +91,7 @@ def test_the_contents_have_the_parts_of_the_course_in_their_order(work):
     text = contents.as_markdown(repository(), work)
     headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
     assert headings[:2] == ["One broker", "Copies"]
-    assert headings[-1] == way.LABS
+    assert headings[-2:] == [way.LABS, "To look up"]
     assert (way.part("05"), way.part("10"), way.part("28")) == (
         "One broker",
         "Copies",

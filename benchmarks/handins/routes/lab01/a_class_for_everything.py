@@ -49,6 +49,14 @@ class Where:
 
 where_is = Where()
 home = where_is(lab.p.topic, lab.p.looked_at)
+everything_there = KafkaConsumer(bootstrap_servers=lab.cluster.address)
+places = [TopicPartition(lab.p.topic, n) for n in range(lab.p.partitions)]
+mine = {
+    "brokers": 1 + max(lab.cluster.brokers),
+    "copies": len(home["replicas"]),
+    "records": max(everything_there.end_offsets(places).values()),
+    "left": sum(broker != home["leader"] for broker in home["isr"]),
+}
 proven = set((3, 1))
 
 # Task 4

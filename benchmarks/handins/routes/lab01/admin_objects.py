@@ -27,6 +27,10 @@ def where_is(topic, partition):
 
 
 home = where_is(lab.p.topic, lab.p.looked_at)
+readings_topic = lab.cluster.topic(lab.p.topic)
+mine = dict(brokers=len(lab.cluster.brokers), copies=len(home["replicas"]))
+mine["records"] = sorted(p.end_offset - p.start_offset for p in readings_topic.partitions)[-1]
+mine["left"] = len(home["isr"]) - 1
 proven = {1} | {3}
 
 # Task 6

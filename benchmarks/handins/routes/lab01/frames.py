@@ -31,6 +31,13 @@ def where_is(topic, partition):
 
 
 home = where_is(lab.p.topic, lab.p.looked_at)
+counted = pd.Series([partition for partition, _ in receipts]).value_counts()
+mine = {
+    "brokers": np.int64(len(admin.describe_cluster()["brokers"])),
+    "copies": home["replicas"].size,
+    "records": counted.max(),
+    "left": len(home["isr"]) - 1,
+}
 proven = frozenset([np.int64(1), np.int64(3)])
 
 # Task 4

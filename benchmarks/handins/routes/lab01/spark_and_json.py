@@ -20,6 +20,14 @@ def where_is(topic, partition):
 
 
 home = json.loads(json.dumps(where_is(lab.p.topic, lab.p.looked_at)))
+from collections import Counter
+
+mine = {
+    "brokers": 3,
+    "copies": len(home["replicas"]),
+    "records": max(Counter(place[0] for place in receipts).values()),
+    "left": len(home["isr"][1:]),
+}
 proven = {n for n, is_shown in {1: True, 2: False, 3: True, 4: False}.items() if is_shown}
 
 # Task 7

@@ -9,6 +9,7 @@ receipts = [(m.partition, m.offset) for s, n in readings if (m := producer.send(
 # Task 3
 where_is = lambda t, n: next({"leader": v.leader, "replicas": v.replicas, "isr": v.isr} for v in lab.cluster.topic(t).partitions if v.partition == n)
 home, proven = where_is(P.topic, P.looked_at), {1, 3}
+mine = {"brokers": 3, "copies": len(home["replicas"]), "left": len(home["isr"]) - 1, "records": max(p.records for p in lab.cluster.topic(P.topic).partitions)}
 
 # Task 4
 read_everything = lambda t: [(r.partition, r.offset, r.key and r.key.decode(), r.value.decode()) for r in KafkaConsumer(t, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", consumer_timeout_ms=3000)]

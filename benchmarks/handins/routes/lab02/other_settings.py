@@ -1,30 +1,40 @@
 # Task 7
 import time
 
+from kafka import OffsetAndMetadata
 from kafka.errors import KafkaError
 
 
-def with_producer(value, **setting):
+def with_producer(key, value, **setting):
     with KafkaProducer(bootstrap_servers=lab.cluster.address, **setting) as one:
         try:
-            return f"offset {one.send(lab.p.probe_topic, value).get(timeout=10).offset}"
+            sent = one.send(lab.p.probe_topic, value, key=key.encode(), partition=0)
+            return f"offset {sent.get(timeout=10).offset}"
         except KafkaError as error:
             return type(error).__name__
 
 
 def waited(**setting):
+    ((name, value),) = setting.items()
     one = KafkaConsumer(lab.p.pair_topic, bootstrap_servers=lab.cluster.address,
-                        auto_offset_reset="latest", **setting)
+                        group_id=f"{name}={value}", auto_offset_reset="latest", **setting)
+    one.poll(timeout_ms=100)
+    while not one.assignment():
+        one.poll(timeout_ms=100)
     began = time.monotonic()
     list(one)
+    took = time.monotonic() - began
+    one.commit({p: OffsetAndMetadata(one.position(p), "", -1) for p in one.assignment()})
     one.close()
-    return f"{time.monotonic() - began:.1f} s"
+    return f"{took:.1f} s"
 
 
 def first_position(**setting):
-    one = KafkaConsumer(bootstrap_servers=lab.cluster.address, **setting)
+    group = "auto_offset_reset=" + setting["auto_offset_reset"]
+    one = KafkaConsumer(bootstrap_servers=lab.cluster.address, group_id=group, **setting)
     one.assign([TopicPartition(lab.p.pair_topic, 0)])
     found = len(one.poll(timeout_ms=2000).get(TopicPartition(lab.p.pair_topic, 0), []))
+    one.commit()
     one.close()
     return found
 
@@ -34,8 +44,10 @@ settings = [
         "client": "producer",
         "name": "max_request_size",
         "default": KafkaProducer.DEFAULT_CONFIG["max_request_size"],
-        "effect": "The largest request, and so the largest record, that is sent at all.",
-        "tried": [(size, with_producer(b"x" * 5000, max_request_size=size)) for size in (1000, 9000)],
+        "tried": [
+            (size, with_producer(f"max_request_size={size}", b"x" * 5000, max_request_size=size))
+            for size in (1000, 9000)
+        ],
     },
     {
         "client": "producer",
@@ -43,7 +55,8 @@ settings = [
         "default": "all",
         "effect": "Who must have a record before the broker answers.",
         "tried": [
-            (acks, with_producer(b"leaf", acks=acks, enable_idempotence=False)) for acks in (0, 1)
+            (acks, with_producer(f"acks={acks}", b"leaf", acks=acks, enable_idempotence=False))
+            for acks in (0, 1)
         ],
     },
     {

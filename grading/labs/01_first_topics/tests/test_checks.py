@@ -2,12 +2,13 @@
 
 import struct
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
 from grading.define import definition
 from grading.judge.outcome import Outcome
-from tests.grading.state import Logs, parameters, record, result, wrong_answer
+from tests.grading.state import Logs, parameters, partition, record, result, wrong_answer
 
 LAB = "lab01"
 P = parameters(LAB)
@@ -120,6 +121,43 @@ def test_a_choice_alone_earns_nothing():
         ("likeliest_fits", "stored_is_measured"),
     ):
         assert checks[choice].needs == measured
+
+
+class Placed(Logs):
+    """Three brokers with copies of every partition of the readings; the second one leads."""
+
+    brokers: ClassVar = [0, 1, 2]
+
+    def partition(self, topic, number):
+        return partition(number, [1, 0, 2])
+
+
+MINE = {"brokers": 3, "copies": 3, "records": P.records, "left": 2}
+
+
+def weighed(**values):
+    placed = Placed({P.topic: readings()})
+    return result(LAB, "evidence_is_weighed", placed, {"mine": MINE, "proven": {1, 3}} | values)
+
+
+def test_what_is_proven_is_chosen_beside_what_was_measured():
+    assert weighed().outcome is Outcome.PASS
+    wrong = weighed(proven={1, 2, 3})
+    assert wrong.outcome is Outcome.PART
+    assert wrong.messages[0].startswith("proven has a claim that the output does not prove")
+
+
+@pytest.mark.parametrize("what", MINE)
+def test_a_choice_beside_another_number_than_the_clusters_earns_nothing(what):
+    for other in (MINE | {what: 1_000}, {k: v for k, v in MINE.items() if k != what}):
+        found = weighed(mine=other)
+        assert found.outcome is Outcome.FAIL
+        assert found.messages == [f"mine has another number than your cluster, or none, for {what}"]
+
+
+@pytest.mark.parametrize("typed", [{}, None, {"records": "many"}, [3, 3, 9, 2]])
+def test_a_choice_without_a_measurement_earns_nothing(typed):
+    assert weighed(mine=typed).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from grading.define.definition import module
 from grading.define.place import find
 from grading.judge.outcome import Outcome
-from tests.grading.state import parameters, record, result, wrong_answer
+from tests.grading.state import Logs, parameters, record, result, wrong_answer
 
 LAB_FOLDER = find("lab02")
 flowers = module(LAB_FOLDER, "flowers").flowers
@@ -136,7 +136,24 @@ def test_a_line_of_the_listing_shows_three_facts(line, fits):
     assert (found.outcome is Outcome.PASS) is fits
 
 
-TRIED = {P.probe_topic: [record(0, 0, b"flower")]}
+class Tried(Logs):
+    """What tries have left: records with their keys, and groups that have committed."""
+
+    def __init__(self, *keys, groups=()):
+        sent = [record(0, n, b"flower", key.encode()) for n, key in enumerate(keys)]
+        super().__init__({P.probe_topic: sent})
+        self.committed = groups
+
+    def groups(self):
+        return dict.fromkeys(["another", *self.committed], "EMPTY")
+
+    def group(self, name):
+        offsets = {(P.pair_topic, 0): 50} if name in self.committed else {}
+        return SimpleNamespace(offsets=offsets)
+
+
+NAMES = ("acks", "partitioner", "key_serializer", "retries", "lingering", "linger_ms")
+TRIED = Tried(*(f"{name}=0" for name in NAMES))
 
 
 def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
@@ -144,7 +161,6 @@ def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
         "client": "producer",
         "name": name,
         "default": default,
-        "effect": "how long a record waits for others",
         "tried": [list(pair) for pair in tried],
     }
 
@@ -183,6 +199,33 @@ def test_settings_that_are_typed_and_not_tried_earn_nothing(check):
     found = result(LAB, check, {P.probe_topic: []}, values)
     assert found.outcome is Outcome.FAIL
     assert found.messages == [f"the topic {P.probe_topic} is empty"]
+    found = result(LAB, check, Tried("flower"), values)
+    assert found.outcome is Outcome.FAIL
+    assert found.messages == [f"no record of {P.probe_topic} has a key such as linger_ms=0"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "outcome"),
+    [(["max_poll_records=10"], Outcome.PASS), (["max_poll_records"], Outcome.FAIL)],
+)
+def test_a_setting_of_a_consumer_is_tried_in_a_group_that_commits(groups, outcome):
+    mine = settings(name="max_poll_records", default=500, tried=((500, 100), (10, 10)))
+    values = {"settings": [mine | {"client": "consumer"}]}
+    found = result(LAB, "defaults_are_right", Tried("acks=0", groups=groups), values)
+    assert found.outcome is outcome
+    if outcome is Outcome.FAIL:
+        (said,) = found.messages
+        assert said == f"no group such as max_poll_records=500 has committed in {P.pair_topic}"
+
+
+def test_what_is_asked_of_the_cluster_does_not_hang_on_chance():
+    """A check is asked again about what was seen, in another process with other hashes."""
+    mine = settings(name="max_poll_records", default=500, tried=((500, 100), (10, 10), (20, 20)))
+    tried = Tried("acks=0", groups=["max_poll_records=500", "max_poll_records=10"])
+    asked = []
+    tried.group = lambda name: asked.append(name) or Tried.group(tried, name)
+    result(LAB, "defaults_are_right", tried, {"settings": [mine | {"client": "consumer"}]})
+    assert asked == ["max_poll_records=500"]
 
 
 def test_labels_that_are_typed_without_a_record_earn_nothing():

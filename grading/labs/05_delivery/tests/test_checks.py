@@ -171,6 +171,7 @@ def values() -> dict[str, object]:
         "doubled_5": {"lost": 0, "extra": P.dropped},
         "predicted_5": P.dropped,
         "once_5": ZERO,
+        "status_6": -9,
         "predicted_6": P.every,
         "orders_6": {"lost": 0, "extra": P.every - 1},
         "unique_7": P.records,
@@ -293,6 +294,18 @@ def test_where_nothing_may_be_lost_a_copy_more_does_no_harm(check, topic, name):
     twice = {topic: burst(*ALL, twice=2)}
     assert judged(check, twice, {name: {"lost": 0, "extra": 2}}).outcome is Outcome.PASS
     assert judged(check, twice).outcome is Outcome.PART, "but it is to be measured"
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [(0, "in good order"), (1, "by itself, with an error"), (-15, "after signal 15")],
+)
+def test_a_worker_that_was_not_killed_has_survived_nothing(status, how):
+    found = judged("killed_and_nothing_lost", said={"status_6": status})
+    (said,) = found.messages
+    assert found.outcome is Outcome.PART
+    assert said.startswith(f"status_6 is {status}: so ends a program {how}")
+    assert "-9" not in said
 
 
 def test_a_prediction_costs_its_share_alone():

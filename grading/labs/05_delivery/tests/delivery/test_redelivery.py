@@ -206,6 +206,33 @@ def test_commits_that_come_late_double_what_a_lost_member_had_processed(cluster,
     assert took["killed"] < 15, "the session of 2 s, not the usual one of 45 s"
 
 
+def test_a_member_that_was_frozen_finds_its_commit_refused(cluster, filled):
+    """It had processed a batch, others have it now, and it reads on as a member that joins."""
+    run = filled.run("refused")
+    by_hand = EARLIEST | {
+        "ack_after_batch": True,
+        "assignment_strategy": "rr",
+        "session_timeout": 2_000,
+        "heartbeat_interval": 300,
+        "max_poll_recs": 25,
+        "quiet": True,
+    }
+    first = run.consumer(local_id=1, wait_after_batch=3_000, **by_hand)
+    first.wait_for("records processed")
+    first.freeze()  # in the pause before its first commit
+    processed = list(first.payload)
+    second = run.consumer(local_id=2, **by_hand)
+    second.wait_for("^nothing left")
+    first.resume()
+    first.wait_for("^commit refused .*CommitFailedError")
+    first.wait_for("^lost ")
+    wait_until(lambda: len(first.partitions) == 3, timeout=30, what="it to join again")
+    run.close()
+    found = difference(run.directory)
+    assert found.lost == []
+    assert sorted(found.extra) == sorted(processed) != []
+
+
 def test_a_short_session_needs_one_of_three_limits_lowered(cluster, tmp_path):
     for broker in cluster.brokers:
         limits = cluster.broker_configs(broker)
