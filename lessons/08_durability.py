@@ -352,8 +352,7 @@ everything = {
 }
 lost = [len(ledger.verdict().lost) for ledger in everything.values()]
 ax = durability.fates(durability.outcomes(spark, everything), order=list(everything))
-of_all = f"{lost[1]}, {lost[2]} (minimum 1), {lost[3]} (minimum 2)"
-title = f"Lost of acks=1: {lost[0]}; of acks=all: {of_all}"
+title = f"Lost: {lost[0]} of acks=1, {lost[2]} of acks=all with minimum 1, {lost[3]} with 2"
 ax.set_title(title)
 charts.show(ax, f"Bars of records: kept, lost, refused. {title}. Refused are those of minimum 2.")
 
