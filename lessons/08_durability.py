@@ -221,6 +221,7 @@ cluster.stop(2)
 rounds.append(send(once, table, range(records, 2 * records)))
 cluster.kill(0)
 cluster.wait_for_isr(topics[1], 1)
+producers["all"].send(topics[1], b"after").get(timeout=30)  # until broker 1 waits for nobody
 rounds.append(send(once, table, range(2 * records, 3 * records)))
 print("minimum 1, acknowledged after each hundred:", [taken[0] for taken in rounds])
 print("minimum 2, acknowledged after each hundred:", [taken[1] for taken in rounds])
