@@ -107,7 +107,7 @@ from statistics import median
 from time import perf_counter
 
 waited = {acks: [] for acks in producers}
-for acks in list(producers) * 20:
+for acks in list(producers) * records:
     began = perf_counter()
     producers[acks].send(healthy, b"how long?").get(timeout=10)
     waited[acks].append(1000 * (perf_counter() - began))
