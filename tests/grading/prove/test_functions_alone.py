@@ -32,6 +32,7 @@ def failed(lab, mine, answer, student):
     return {name for name, outcome in outcomes.items() if outcome is not Outcome.PASS}
 
 
+@pytest.mark.slow  # a hundred students for each wrong answer
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_no_students_parameters_make_a_wrong_answer_right(name, task):
     lab = definition.load(name)
