@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 # Long units first: what is left at the end, while one worker has nothing to do, is short.
-DOCKER, BREAKS, CONTENT, HEAVY, QUICK = range(5)
+DOCKER, BREAKS, CONTENT, HEAVY, TREE, QUICK = range(6)
 NEEDS = ("cluster", "spark", "docker", "browser", "slow")
-# What the name of a lesson or lab ends in that breaks brokers: markers do not reach the scheduler.
+# What the name of a lesson ends in that breaks brokers: markers do not reach the scheduler.
 BREAKING = "-breaks"
 FIRST_WORKER = "gw0"
 NICENESS = 5
@@ -76,4 +76,7 @@ def _place(item: pytest.Item) -> int:
         return BREAKS
     if item.get_closest_marker("content"):
         return CONTENT
-    return HEAVY if any(item.get_closest_marker(name) for name in NEEDS) else QUICK
+    if any(item.get_closest_marker(name) for name in NEEDS):
+        return HEAVY
+    # The checker of types takes half a minute where nothing is kept of an earlier run.
+    return TREE if item.path.name == "test_tree.py" else QUICK
