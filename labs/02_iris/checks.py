@@ -160,8 +160,9 @@ def points_are_the_records(x):
 @check(5, points=6, title="The labels that differ")
 def labels_that_differ(x):
     changed = x.value("changed", list[tuple[int, str, str]])
-    if not log(x):
-        raise Unseen("both topics are empty: there are no records to label")
+    sent = {row(record) for _, record in log(x)}
+    if any(number not in sent for number, *_ in CHANGED):
+        raise Unseen("the two topics do not hold all flowers: there are no records to label")
     right = [found for found in changed if list(found) in CHANGED]
     yield (
         len(changed) == len(right) == len(CHANGED) and len({*changed}) == len(CHANGED),

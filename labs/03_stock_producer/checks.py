@@ -8,7 +8,7 @@ from grading.judge.checks import Unseen, check, equal, expect, same
 from grading.judge.log import whole_number
 from grading.judge.shape import Misshapen, shaped
 
-from .trade import CHOSEN, SETTINGS, by_name, names, number, place_of
+from .trade import CHOSEN, SETTINGS, by_name, names, number, of_stocks, place_of
 
 COUNTS = tuple[int, int, int]
 LAST_LINE = {"sent": int, "acknowledged": int, "failed": int, "asked": list[str]}
@@ -137,7 +137,7 @@ def futures_come_back(x):
 
 def came_through(x):
     """Ends the check where the records of the given cell did not come through the wrapper."""
-    stored = len(x.read(x.p.counted_topic))
+    stored = len(set(x.read(x.p.counted_topic).values) & {str(n) for n in range(x.p.good)})
     if stored < x.p.good:
         raise Unseen(f"{x.p.counted_topic} holds {stored} records of the {x.p.good} that were sent")
 
@@ -235,7 +235,7 @@ def nothing_is_left_behind(x):
 
 def has_worked(x):
     """Ends the check where the program ended before anybody asked it to."""
-    stored = len(x.read(x.p.program_topic))
+    stored = len(of_stocks(x, x.read(x.p.program_topic)))
     if stored <= 200:
         raise Unseen(f"after both runs the log holds {stored} prices: they ended by themselves")
 

@@ -180,8 +180,11 @@ def has_changed(partitions, times: int = 1):
 
 
 def longest_pause(x, topic: str) -> int:
-    """The longest time between two records of a topic, in milliseconds."""
-    times = [record.timestamp for record in x.read(topic)]
+    """The longest time between two records of a topic, in milliseconds, by the brokers' clock."""
+    log = x.read(topic)
+    if not all(record.is_dated_by_broker for record in log):
+        raise Unseen(f"{topic} is not the topic that the cell in front of the task has made")
+    times = [record.timestamp for record in log]
     return max((later - earlier for earlier, later in pairwise(times)), default=0)
 
 

@@ -233,6 +233,8 @@ def test_labels_that_are_typed_without_a_record_earn_nothing():
     empty = {P.pair_topic: [], P.lone_topic: []}
     assert result(LAB, "labels_that_differ", logs(), values).outcome is Outcome.PASS
     assert result(LAB, "labels_that_differ", empty, values).outcome is Outcome.FAIL
+    junk = {name: [record(0, n, b"%d" % n) for n in range(300)] for name in empty}
+    assert result(LAB, "labels_that_differ", junk, values).outcome is Outcome.FAIL
 
 
 def test_an_id_may_be_written_in_both_forms():

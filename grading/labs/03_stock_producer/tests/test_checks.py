@@ -18,7 +18,8 @@ trade = module(find("lab03"), "trade")
 LAB = "lab03"
 P = parameters(LAB)
 CHECKS = {one.id: one for one in definition.load(LAB).checks}
-STORED = {P.program_topic: [record(0, n, b"{}") for n in range(260)]}
+NAME = P.stocks[0][0].encode()
+STORED = {P.program_topic: [record(0, n, b"{}", NAME) for n in range(260)]}
 
 
 def price(number, name, offset):
@@ -144,6 +145,36 @@ def test_a_program_that_traded_nothing_has_no_end_in_order(check):
     found = result(LAB, check, nothing, ends(counts=10))
     assert found.outcome is Outcome.FAIL
     assert "they ended by themselves" in found.messages[0]
+
+
+@pytest.mark.parametrize(
+    "check", ["status_tells_the_signal", "nothing_is_left_behind", "end_is_orderly"]
+)
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [(b"7", Outcome.FAIL), (b'{"name": "' + NAME + b'"}', Outcome.PASS)],
+)
+def test_what_is_no_price_was_not_traded_by_a_program(check, value, outcome):
+    """A price may lack its key: that is another task's."""
+    log = {P.program_topic: [record(0, n, value) for n in range(260)]}
+    assert result(LAB, check, log, ends()).outcome is outcome
+
+
+@pytest.mark.parametrize("check", ["counts_add_up", "futures_come_back", "own_failures_pass_on"])
+def test_counts_that_are_typed_beside_records_of_a_tool_earn_nothing(check):
+    values = {
+        "counting": SimpleNamespace(
+            sent=P.good + P.too_large + 1, acknowledged=P.good, failed=P.too_large + 1
+        ),
+        "CountingProducer": lambda plain: SimpleNamespace(sent=0, acknowledged=0, failed=0),
+        "plain": None,
+        "reasons": ["MessageSizeTooLargeError"] * P.too_large,
+        "passed_on": "TypeError",
+    }
+    sent = [record(0, n, b"%d" % n) for n in range(P.good)]
+    assert result(LAB, check, {P.counted_topic: sent}, values).outcome is Outcome.PASS
+    junk = [record(0, n, b"%d" % (7 * n)) for n in range(P.good)]
+    assert result(LAB, check, {P.counted_topic: junk}, values).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize("last", ["", "[1, 2, 3]", "null", '{"sent": null}', "[" * 9_000, "Done"])

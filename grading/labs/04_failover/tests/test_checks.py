@@ -68,7 +68,10 @@ def numbers(count, pause=5, outage=0):
     """A log of so many numbers, one each few milliseconds, with a gap in the middle."""
     times = [n * pause + (outage if n > count // 2 else 0) for n in range(count)]
     assert outage == 0 or max(b - a for a, b in pairwise(times)) == outage + pause
-    return [replace(record(0, n, b"%d" % n), timestamp=time) for n, time in enumerate(times)]
+    return [
+        replace(record(0, n, b"%d" % n), timestamp=time, is_dated_by_broker=True)
+        for n, time in enumerate(times)
+    ]
 
 
 def test_a_number_that_is_there_twice_is_found():
@@ -95,6 +98,18 @@ def test_a_delay_that_the_log_does_not_show_is_found():
         for values in (true, invented)
     ]
     assert outcomes == [Outcome.PASS, Outcome.PART, Outcome.PASS, Outcome.FAIL]
+
+
+@pytest.mark.parametrize("check", ["delay_is_in_the_log", "kill_costs_more"])
+def test_times_that_a_producer_wrote_show_no_delay(check):
+    logs = {P.delay_topics["stop"]: numbers(120), P.delay_topics["kill"]: numbers(120, 5, 3_000)}
+    values = {"delays": {"stop": 6.0, "kill": 3_010.0}}
+    assert result(LAB, check, logs, values, STRUCK).outcome is Outcome.PASS
+    forged = {
+        topic: [replace(one, is_dated_by_broker=False) for one in log]
+        for topic, log in logs.items()
+    }
+    assert result(LAB, check, forged, values, STRUCK).outcome is Outcome.FAIL
 
 
 def test_topics_that_nobody_filled_give_no_points():
