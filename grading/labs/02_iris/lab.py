@@ -733,7 +733,8 @@ def sent(name, value, **others):
     key = f"{name}={value}".encode()
     with KafkaProducer(bootstrap_servers=lab.cluster.address, **{name: value}, **others) as writer:
         began = time.monotonic()
-        promise = writer.send(lab.p.probe_topic, b"flower", key)
+        # one partition: by their keys the tries would lie apart, each at the first offset
+        promise = writer.send(lab.p.probe_topic, b"flower", key, partition=0)
         return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 
