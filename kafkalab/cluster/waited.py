@@ -88,18 +88,27 @@ class Waited(Observed):
         return wait_until(leader, timeout=timeout, what=what, not_yet=UNSETTLED)
 
     def wait_for_isr(self, topic: str, size: int, timeout: float = 30) -> None:
-        """Until every partition of the topic has exactly this many in-sync replicas."""
-        seen: dict[int, list[int]] = {}
+        """Until every partition of the topic has exactly this many in-sync replicas.
+
+        And until their leaders act on it: from then on they refuse, or take, what the topic's
+        minimum of in-sync replicas says. A leader that cannot be asked is passed over.
+        """
+        seen: list[str] = []
 
         def reached() -> bool:
-            seen.update({n: list(p.isr_nodes) for n, p in self._partitions(topic).items()})
-            return all(len(isr) == size for isr in seen.values())
+            partitions = self._partitions(topic)
+            seen[:] = [f"partition {n}: {list(p.isr_nodes)}" for n, p in partitions.items()]
+            if any(len(p.isr_nodes) != size for p in partitions.values()):
+                return False
+            if idle := self._survey.idle_leader(topic, partitions):
+                seen.append(idle)
+            return not idle
 
         wait_until(
             reached,
             timeout=timeout,
             what=f"{size} in-sync replicas of each partition of {topic}",
-            seen=lambda: "; ".join(f"partition {n}: {isr}" for n, isr in seen.items()),
+            seen=lambda: "; ".join(seen),
             not_yet=UNSETTLED,
         )
 

@@ -37,6 +37,7 @@ VERSIONS = {
     "ListTransactionsRequest": 0,
     "MetadataRequest": 12,
     "OffsetFetchRequest": 8,
+    "ProduceRequest": 12,  # the last that names a topic, and not its id
 }
 
 
