@@ -215,13 +215,15 @@ class DockerEngine(Services):
     def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         # One that ran when it was last looked for most likely does: nothing comes where not.
         container, state = self._seen.get(service, ("", ""))
-        if state != "running":
+        guessed = state == "running"
+        if not guessed:
             container, state = self._find(service)
         before = ""
         while container and state != "absent":
             # A copy ends early, or never begins, where the container is frozen or killed
             # meanwhile. In one that is as it was a moment ago nothing more is there.
-            is_same, before = state == before, state
+            is_same, before = state == before, "" if guessed else state
+            guessed = False
             try:
                 self._copy(container, service, state, part, indexes)
             except tarfile.ReadError as error:
