@@ -157,7 +157,7 @@ def no_price_is_lost(x):
     log = x.read(x.p.topic)
     tried = x.value("prices_tried", int)
     acknowledged = x.value("trading.acknowledged", int)
-    few = f"the log holds {len(log)} prices, and the broker is restarted after 200"
+    few = f"the log holds {len(log)} prices, and the broker is restarted after 1,000"
     yield expect(len(log) > 200, few, must=True)
     told = "tried and acknowledged, against the prices in the log"
     yield equal(told, [tried, acknowledged], [len(log)] * 2)
@@ -192,26 +192,30 @@ def important_are_alone(x):
 
 @check(6, points=4, title="A line for every hundredth price")
 def samples_are_told(x):
-    log, lines = x.read(x.p.topic), x.value("lines", list[str])
-    for name, prices in by_name(x, log).items():
-        hundredth = {
-            (record.partition, record.offset)
-            for record in prices
-            if (n := number(record)) and n % 100 == 0
-        }
+    ordered = {}
+    for name, prices in by_name(x, x.read(x.p.topic)).items():
+        places = {n: (price.partition, price.offset) for price in prices if (n := number(price))}
+        hundredth = {place for n, place in places.items() if n % 100 == 0}
+        # A thread that was stopped right after its send need not have told it; and on a busy
+        # machine a stock may not have come so far.
+        last = {places[max(places)]} if places else set()
+        if due := hundredth - last:
+            ordered[name] = hundredth, due
+    if not ordered:
+        raise Unseen("no stock came beyond its hundredth price")
+    lines = x.value("lines", list[str])
+    for name, (hundredth, due) in ordered.items():
         said = [line for line in lines if re.match(rf"{name}\b", line)]
         told = {place for line in said if (place := _place(line))}
-        # a thread that was stopped right after its send need not have told it
-        missing = hundredth - told
         yield (
-            len(said) >= 1 and told <= hundredth and len(missing) <= 1,
-            f"{name}: {len(hundredth)} hundredth prices in the log, {len(told)} of them told, "
-            f"{len(told - hundredth)} lines of other places",
+            due <= told <= hundredth,
+            f"{name}: {len(hundredth)} hundredth prices in the log, {len(told & hundredth)} of "
+            f"them told, {len(told - hundredth)} lines of other places",
         )
 
 
 def _place(line):
-    found = re.search(r"partition\D*(\d+)\D+offset\D*(\d+)", line)
+    found = re.search(r"partition\D*(\d+)\D+offset\D*(\d+)", line, re.IGNORECASE)
     return (whole_number(found[1]), whole_number(found[2])) if found else None
 
 

@@ -421,8 +421,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 
 def has_begun():
-    """Whether 200 prices have arrived, or a trade has ended before its time."""
-    return trading.acknowledged > 200 or any(one.done() for one in tried)
+    """Whether 1,000 prices have arrived, or a trade has ended before its time."""
+    return trading.acknowledged > 1_000 or any(one.done() for one in tried)
 
 
 # %%

@@ -81,6 +81,58 @@ def test_what_is_no_object_is_no_price(text):
     assert result(LAB, "json_has_its_form", values=values).outcome is Outcome.FAIL
 
 
+def told(log, form="{name} partition {place}, offset {offset}", but=()):
+    """What comes of a line for each hundredth price, but for those of some stocks."""
+    lines = [
+        form.format(name=one.key_text(), place=one.partition, offset=one.offset)
+        for one in log
+        if trade.number(one) % 100 == 0 and one.key_text() not in but
+    ]
+    return result(LAB, "samples_are_told", {P.topic: log}, {"lines": lines})
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{name} 68.37 -> stock-prices, partition {place}, offset {offset}",
+        "{name}: 68.37 lies in Partition {place}, Offset {offset}",
+        "{name} PARTITION={place} OFFSET={offset}",
+    ],
+)
+def test_a_sample_is_told_in_small_letters_or_large_ones(form):
+    assert told(prices(each=110), form).outcome is Outcome.PASS
+
+
+def test_a_stock_that_did_not_come_to_its_hundredth_price_costs_nothing():
+    slow = P.stocks[0][0]
+    log = [one for one in prices(each=110) if one.key_text() != slow or trade.number(one) < 90]
+    assert told(log).outcome is Outcome.PASS
+    assert told(log, but=[P.stocks[1][0]]).outcome is Outcome.PART
+    nobody = told(prices(each=90))
+    assert nobody.messages == ["no stock came beyond its hundredth price"]
+
+
+def test_a_line_without_a_place_is_no_sample():
+    """Where a stock had but one hundredth price, any line with its name was enough."""
+    assert told(prices(each=110), "{name} is expensive").outcome is Outcome.FAIL
+    assert told(prices(each=101), but=[P.stocks[1][0]]).outcome is Outcome.PART
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("IBM 68.37 failed: no topic", Outcome.PASS),
+        ("Failed to send IBM", Outcome.PASS),
+        ("IBM 68.37 sent", Outcome.FAIL),
+    ],
+)
+def test_a_failure_is_told_in_small_letters_or_large_ones(line, outcome):
+    hopeless = SimpleNamespace(done=lambda: True, exception=lambda: None)
+    values = {"complaints": [line] * 3, "hopeless": hopeless}
+    found = result(LAB, "trade_goes_on", {P.topic: prices()}, values)
+    assert found.outcome is outcome, found
+
+
 def in_force(**settings):
     values = {"shared": SimpleNamespace(config=KafkaProducer.DEFAULT_CONFIG | settings)}
     found = result(LAB, "settings_are_in_force", values=values)
