@@ -4,7 +4,7 @@ import json
 import re
 from itertools import zip_longest
 
-from grading.judge.checks import Unseen, check, equal, expect, same
+from grading.judge.checks import Unseen, check, equal, same
 from grading.judge.log import whole_number
 from grading.judge.shape import Misshapen, shaped
 
@@ -157,8 +157,8 @@ def no_price_is_lost(x):
     log = x.read(x.p.topic)
     tried = x.value("prices_tried", int)
     acknowledged = x.value("trading.acknowledged", int)
-    few = f"the log holds {len(log)} prices, and the broker is restarted after 200"
-    yield expect(len(log) > 200, few, must=True)
+    if (prices := len(of_stocks(x, log))) <= 200:
+        raise Unseen(f"the log holds {prices} prices, and the broker is restarted after 200")
     told = "tried and acknowledged, against the prices in the log"
     yield equal(told, [tried, acknowledged], [len(log)] * 2)
     for name, prices in by_name(x, log).items():
@@ -204,7 +204,7 @@ def samples_are_told(x):
         # a thread that was stopped right after its send need not have told it
         missing = hundredth - told
         yield (
-            len(said) >= 1 and told <= hundredth and len(missing) <= 1,
+            bool(said and hundredth) and told <= hundredth and len(missing) <= 1,
             f"{name}: {len(hundredth)} hundredth prices in the log, {len(told)} of them told, "
             f"{len(told - hundredth)} lines of other places",
         )

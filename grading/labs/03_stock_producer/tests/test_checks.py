@@ -68,6 +68,14 @@ def test_prices_without_a_key_or_a_number_earn_next_to_nothing(change):
     assert order.outcome is Outcome.FAIL
 
 
+def test_records_of_a_tool_are_no_prices():
+    junk = [record(0, n, b"%d" % (7 * n)) for n in range(300)]
+    assert not any(finding.ok for finding in lost(junk).findings)
+    typed = {"lines": [name for name, *_ in P.stocks]}
+    found = result(LAB, "samples_are_told", {P.topic: junk}, typed)
+    assert not any(finding.ok for finding in found.findings)
+
+
 def test_one_price_more_acknowledged_than_stored_is_told():
     assert "tried and acknowledged" in lost(prices(), acknowledged=241).messages[0]
 
