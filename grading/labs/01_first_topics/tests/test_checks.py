@@ -175,7 +175,7 @@ def test_records_that_a_tool_put_there_earn_nothing(check):
         P.topic: [partition(0, [0, 1, 2])],
         P.steps_topic: [partition(number, [0, 1, 2]) for number in range(P.steps_partitions)],
     }
-    junk = dict.fromkeys(topics, [record(0, n, b"%d" % (7 * n)) for n in range(300)])
+    junk = {name: [record(0, n, b"%d" % (7 * n)) for n in range(300)] for name in topics}
     found = result(LAB, check, junk, topics=topics)
     assert found.outcome is Outcome.FAIL
     assert share(found)[0] == 0
