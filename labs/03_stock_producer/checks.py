@@ -144,6 +144,11 @@ def came_through(x):
 
 @check(5, points=5, title="The settings of the producer are in force")
 def settings_are_in_force(x):
+    named = x.value(
+        f"sorted(settings(set({names(x)[:2]!r})))", list[str], called="the names in settings(…)"
+    )
+    if not set(CHOSEN) & set(named):
+        raise Unseen("what settings returns names nothing of what the text asks for")
     seen = {name: x.value(f"shared.config[{name!r}]") for name in SETTINGS}
     other = {name: seen[name] for name in SETTINGS if seen[name] != SETTINGS[name]}
     # Points are for what is not the client's default anyway.

@@ -91,6 +91,7 @@ def test_what_is_no_object_is_no_price(text):
 
 def in_force(**settings):
     values = {"shared": SimpleNamespace(config=KafkaProducer.DEFAULT_CONFIG | settings)}
+    values["settings"] = lambda important: settings
     found = result(LAB, "settings_are_in_force", values=values)
     return of_check(CHECKS["settings_are_in_force"], found).reached
 
@@ -100,6 +101,11 @@ def test_settings_that_nobody_chose_earn_nothing():
     chosen = {name: trade.SETTINGS[name] for name in trade.CHOSEN}
     assert in_force(**chosen) == 5
     assert 0 < in_force(**chosen | {"acks": 1}) < 5
+
+
+def test_a_producer_that_is_typed_has_no_settings_in_force():
+    typed = {"shared": SimpleNamespace(config=trade.SETTINGS)}
+    assert result(LAB, "settings_are_in_force", values=typed).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize("place", [0, 3, -1, None, [1], "1"])
