@@ -112,6 +112,8 @@ def not_shown(x, line):
         shown = x.value(name, VERDICT)
         if kind in OF_WORKERS:
             return "" if both_worked(x, topic).ok else f"two workers of yours are to fill {topic}"
+        if copies(x, topic).keys() - numbers(x):
+            return f"{topic} holds other records than the burst"
         return "" if shown == lost_and_extra(x, topic) else f"{name} is not what {topic} holds"
     except Unseen as why:
         return f"no run of yours shows it: {why}"

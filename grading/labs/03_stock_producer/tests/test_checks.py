@@ -68,6 +68,14 @@ def test_prices_without_a_key_or_a_number_earn_next_to_nothing(change):
     assert order.outcome is Outcome.FAIL
 
 
+def test_records_of_a_tool_are_no_prices():
+    junk = [record(0, n, b"%d" % (7 * n)) for n in range(300)]
+    assert not any(finding.ok for finding in lost(junk).findings)
+    typed = {"lines": [name for name, *_ in P.stocks]}
+    found = result(LAB, "samples_are_told", {P.topic: junk}, typed)
+    assert not any(finding.ok for finding in found.findings)
+
+
 def test_one_price_more_acknowledged_than_stored_is_told():
     assert "tried and acknowledged" in lost(prices(), acknowledged=241).messages[0]
 
@@ -135,6 +143,7 @@ def test_a_failure_is_told_in_small_letters_or_large_ones(line, outcome):
 
 def in_force(**settings):
     values = {"shared": SimpleNamespace(config=KafkaProducer.DEFAULT_CONFIG | settings)}
+    values["settings"] = lambda important: settings
     found = result(LAB, "settings_are_in_force", values=values)
     return of_check(CHECKS["settings_are_in_force"], found).reached
 
@@ -144,6 +153,11 @@ def test_settings_that_nobody_chose_earn_nothing():
     chosen = {name: trade.SETTINGS[name] for name in trade.CHOSEN}
     assert in_force(**chosen) == 5
     assert 0 < in_force(**chosen | {"acks": 1}) < 5
+
+
+def test_a_producer_that_is_typed_has_no_settings_in_force():
+    typed = {"shared": SimpleNamespace(config=trade.SETTINGS)}
+    assert result(LAB, "settings_are_in_force", values=typed).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize("place", [0, 3, -1, None, [1], "1"])

@@ -145,6 +145,7 @@ LONE = [record(0, n, b"%d" % n) for n in range(P.lone)]
         *("table_after_the_loss", "moved_partitions", "lone_topic_is_silent"),
         *("refused_below_the_minimum", "back_without_the_lead", "first_replicas_lead"),
         *("lone_topic_is_back", "kill_costs_more", "delay_is_in_the_log", "broker_is_gone"),
+        "one_replica_was_left",
     ],
 )
 def test_right_answers_count_for_nothing_where_no_broker_was_lost(check):
