@@ -7,7 +7,6 @@ values count for nothing. Whether it was gone just then is for the hidden checks
 """
 
 from collections import Counter
-from itertools import pairwise
 
 from grading.judge.checks import Unseen, check, equal, same
 
@@ -182,12 +181,18 @@ def has_changed(partitions, times: int = 1):
 
 
 def longest_pause(x, topic: str) -> int:
-    """The longest time between two records of a topic, in milliseconds, by the brokers' clock."""
+    """The longest that a record of a topic has held up the next one, in milliseconds.
+
+    By the brokers' clock, which does not tell when it was sent, and it may be stored at any moment
+    before its acknowledgement comes: so from the record before it to the one behind it.
+    """
     log = x.read(topic)
     if not all(record.is_dated_by_broker for record in log):
         raise Unseen(f"{topic} is not the topic that the cell in front of the task has made")
     times = [record.timestamp for record in log]
-    return max((later - earlier for earlier, later in pairwise(times)), default=0)
+    return max(
+        (behind - before for before, behind in zip(times, times[2:], strict=False)), default=0
+    )
 
 
 def same_table(what: str, seen: dict, expected: dict):

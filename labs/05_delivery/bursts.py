@@ -33,6 +33,8 @@ def numbers(x):
 def lost_and_extra(x, topic):
     """What the log itself says: numbers that are not there, and copies beyond the first."""
     found = copies(x, topic)
+    if found.keys() - numbers(x):
+        raise Unseen(f"{topic} holds records that are none of the burst")
     return {
         "lost": len(numbers(x) - set(found)),
         "extra": sum(found.values()) - len(found),
@@ -112,8 +114,6 @@ def not_shown(x, line):
         shown = x.value(name, VERDICT)
         if kind in OF_WORKERS:
             return "" if both_worked(x, topic).ok else f"two workers of yours are to fill {topic}"
-        if copies(x, topic).keys() - numbers(x):
-            return f"{topic} holds other records than the burst"
         return "" if shown == lost_and_extra(x, topic) else f"{name} is not what {topic} holds"
     except Unseen as why:
         return f"no run of yours shows it: {why}"

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 GRAMMAR = "rfc3987_syntax"
-HEAVY = ("pyarrow", "numpy", "pandas", "rich", "arrow", "pyspark")
+HEAVY = ("pyarrow", "requests", "numpy", "pandas", "rich", "arrow", "pyspark")
 ATTEMPT = """
 import grading.run.worker, grading.run.kernel, grading.run.engine, grading.run.examiner
 import grading.handin.weave, papermill, sys
 print(*(name for name in {heavy} if name in sys.modules))
-import pyarrow.fs
+import pyarrow.fs, requests.exceptions
 """
 
 

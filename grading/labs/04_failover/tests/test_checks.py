@@ -100,6 +100,20 @@ def test_a_delay_that_the_log_does_not_show_is_found():
     assert outcomes == [Outcome.PASS, Outcome.PART, Outcome.PASS, Outcome.FAIL]
 
 
+@pytest.mark.parametrize("share", [0, 0.3, 0.5, 1])
+def test_a_record_may_be_stored_at_any_moment_of_its_delay(share):
+    def delayed(ms):
+        log = numbers(120)
+        later = [replace(one, timestamp=one.timestamp + ms) for one in log[61:]]
+        held = replace(log[60], timestamp=log[60].timestamp + int(share * ms))
+        return [*log[:60], held, *later]
+
+    logs = {P.delay_topics["stop"]: delayed(860), P.delay_topics["kill"]: delayed(3_400)}
+    values = {"delays": {"stop": 865.0, "kill": 3_410.0}}
+    found = result(LAB, "delay_is_in_the_log", logs, values, STRUCK)
+    assert found.outcome is Outcome.PASS, found.messages
+
+
 @pytest.mark.parametrize("check", ["delay_is_in_the_log", "kill_costs_more"])
 def test_times_that_a_producer_wrote_show_no_delay(check):
     logs = {P.delay_topics["stop"]: numbers(120), P.delay_topics["kill"]: numbers(120, 5, 3_000)}
