@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from kafka.errors import for_code
@@ -16,7 +16,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
-from kafkalab.cluster import groups, minimum, wire
+from kafkalab.cluster import groups, wire
 from kafkalab.cluster.asking import UNSETTLED, Asking, NoTopic, NotYet, accept
 from kafkalab.cluster.views import (
     Configs,
@@ -158,38 +158,17 @@ class Survey(Asking):
 
         return self._settled("the controller quorum", read)
 
-    def describe_now(self, topic: str) -> Any:
-        """What one broker knows of a topic; a NoTopic where there is none."""
+    def describe_now(self, topic: str, address: str | None = None) -> Any:
+        """What one broker, or the one asked, knows of a topic; a NoTopic where there is none."""
         kind = DescribeTopicPartitionsRequest.TopicRequest
         request = DescribeTopicPartitionsRequest(
             topics=[kind(name=topic)], response_partition_limit=2000, cursor=None
         )
-        (described,) = self._any(request).topics
+        (described,) = (wire.ask(address, request) if address else self._any(request)).topics
         if for_code(described.error_code).__name__ == "UnknownTopicOrPartitionError":
             raise NoTopic(f"There is no topic {topic!r}.")
         accept(described.error_code)
         return described
-
-    def idle_leader(self, topic: str, partitions: Mapping[int, Any]) -> str:
-        """Who in reach does not act yet on the in-sync replicas that are told; empty: nobody.
-
-        `partitions` is what `describe_now` told of each. With a minimum of 1 a leader acts alike
-        whatever is in sync.
-        """
-        wanted = int(self.configs(TOPIC, topic)["min.insync.replicas"].value or 1)
-        reachable = self._addresses()
-        leaders = {p.leader_id for p in partitions.values()} & set(reachable)
-        for leader in sorted(leaders) if wanted > 1 else ():
-            theirs = {n: p for n, p in partitions.items() if p.leader_id == leader}
-            try:
-                refused = minimum.refuses(reachable[leader], topic, theirs)
-            except (wire.NoConnection, ConnectionError, EOFError):
-                continue  # its clients are cut off
-            for number, p in theirs.items():
-                too_few = len(p.isr_nodes) < min(wanted, len(p.replica_nodes))
-                if refused[number] != too_few:
-                    return f"leader {leader} of partition {number} does not act on it yet"
-        return ""
 
     def offsets_now(self, places: list[Place], timestamp: int) -> tuple[dict[Place, int], bool]:
         """One round: each leader in reach is asked once.

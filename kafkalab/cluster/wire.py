@@ -37,7 +37,6 @@ VERSIONS = {
     "ListTransactionsRequest": 0,
     "MetadataRequest": 12,
     "OffsetFetchRequest": 8,
-    "ProduceRequest": 12,  # the last that names a topic, and not its id
 }
 
 
@@ -125,6 +124,12 @@ def metadata(address: str, topics: Sequence[str] | None = (), timeout: float = 2
         else [MetadataRequest.MetadataRequestTopic(name=t, topic_id=None) for t in topics]
     )
     return ask(address, MetadataRequest(topics=wanted, allow_auto_topic_creation=False), timeout)
+
+
+def metadata_offset(address: str, timeout: float = 2) -> int:
+    """The offset of the newest metadata that a broker shows; what came before it is in force."""
+    question = ApiVersionsRequest(client_software_name="kafkalab", client_software_version="1")
+    return int(ask(address, question, timeout).finalized_features_epoch)
 
 
 def answering(address: str, timeout: float = 5) -> str:
