@@ -1,8 +1,8 @@
 """Which tests share a worker, in what order they start, and which of them go first.
 
 Workers share a machine: clusters are safe side by side by their slots. Tests of one file share
-what their file starts, so they stay on one worker; a lesson or a lab is a unit of its own. Tests
-that compare times, as they break brokers, and those that need Docker run on the first worker, one
+what their file starts, so they stay on one worker; a lesson or a lab is a unit of its own. Lessons
+that compare times, as they break brokers, and tests that need Docker run on the first worker, one
 after another; the other workers are polite: of a processor that both want, they get a quarter.
 """
 
