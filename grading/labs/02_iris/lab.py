@@ -676,9 +676,10 @@ def polled(name, value):
 def sent(name, value, **others):
     key = f"{name}={value}".encode()
     with KafkaProducer(bootstrap_servers=lab.cluster.address, **{name: value}, **others) as writer:
-        began = time.monotonic()
-        promise = writer.send(lab.p.probe_topic, b"flower", key)
-        return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
+        for _ in range(2):  # the first record has offset 0, with an answer or without
+            began = time.monotonic()
+            offset = writer.send(lab.p.probe_topic, b"flower", key).get(timeout=10).offset
+        return offset, round(1000 * (time.monotonic() - began))
 
 
 acks = [[n, sent("acks", n, enable_idempotence=False)[0]] for n in (1, "all", 0)]
