@@ -11,6 +11,7 @@
     charts         drawings of data
     diagrams       drawings of structure
     panel          a live view of a cluster, with a button for every fault
+    members        members of consumer groups that are programs of their own
     clients        what the course adds to kafka-python's clients
     quick          settings that make a lesson quick
     CourseError    a failure that a person can mend
@@ -45,6 +46,7 @@ _MODULES = {
     "charts": "kafkalab.draw.charts",
     "clients": "kafkalab.clients",
     "diagrams": "kafkalab.draw.diagrams",
+    "members": "kafkalab.members",
     "panel": "kafkalab.notebook.panel",
     "quick": "kafkalab.clients.quick",
 }

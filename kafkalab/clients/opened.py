@@ -55,21 +55,34 @@ def close_all(addresses: Iterable[str] | None = None) -> None:
     _close_together(clients)
 
 
+def hold(opened: Any) -> None:
+    """Close this too when the cell that opened it is run again, or with its cluster.
+
+    It has a `close`, and the addresses of its cluster as `config["bootstrap_servers"]`.
+    """
+    _look_for_cells()
+    with _LOCK:
+        _OPEN[id(opened)] = (opened, _cell)
+
+
+def release(opened: Any) -> None:
+    """It is closed: there is nothing to do any more."""
+    with _LOCK:
+        _OPEN.pop(id(opened), None)
+
+
 def _watch(kind: Any) -> None:
     open_it, close_it = kind.__init__, kind.close
 
     @functools.wraps(open_it)
     def __init__(self: Any, *arguments: Any, **settings: Any) -> None:
         open_it(self, *arguments, **settings)
-        _look_for_cells()
-        with _LOCK:
-            _OPEN[id(self)] = (self, _cell)
+        hold(self)
 
     @functools.wraps(close_it)
     def close(self: Any, *arguments: Any, **settings: Any) -> None:
         close_it(self, *arguments, **settings)
-        with _LOCK:
-            _OPEN.pop(id(self), None)
+        release(self)
 
     kind.__init__, kind.close = __init__, close
 
@@ -134,9 +147,7 @@ def _close_together(clients: list[Any]) -> None:
 def _close(client: Any) -> None:
     from kafka import KafkaConsumer, KafkaProducer
 
-    with _LOCK:
-        # Not once more, whatever becomes of this attempt.
-        _OPEN.pop(id(client), None)
+    release(client)  # not once more, whatever becomes of this attempt
     try:
         if isinstance(client, KafkaProducer):
             client.close(timeout=PATIENCE)

@@ -11,8 +11,6 @@ cleaned up itself) and `keep` (the cluster shall outlive its owner until the wat
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -21,33 +19,21 @@ from pathlib import Path
 
 from kafkalab import environment
 from kafkalab.engine.slot import Slot
+from kafkalab.machine import lifeline
 
 DONE = b"done"
 KEEP = b"keep"
-
-_OPEN_PIPES: set[int] = set()
-
-
-def _forget_pipes() -> None:
-    # A forked child must not keep the pipe open: the owner's death would go unnoticed.
-    for descriptor in _OPEN_PIPES:
-        os.close(descriptor)
-    _OPEN_PIPES.clear()
-
-
-os.register_at_fork(after_in_child=_forget_pipes)
 
 
 class Guard:
     """The owner's end of the pipe."""
 
     def __init__(self, slot: Slot) -> None:
-        theirs, self._pipe = os.pipe()
-        _OPEN_PIPES.add(self._pipe)
+        self._line = lifeline.Lifeline()
         with (slot.folder / "watcher.log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "kafkalab.engine.watcher", str(slot.folder)],
-                stdin=theirs,
+                stdin=self._line.theirs,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 pass_fds=[slot.lock],
@@ -55,7 +41,7 @@ class Guard:
                 cwd=Path(__file__).parents[2],
                 env=environment.for_python(),
             )
-        os.close(theirs)
+        self._line.given()
 
     @property
     def pid(self) -> int:
@@ -71,11 +57,8 @@ class Guard:
         self._say(KEEP)
 
     def _say(self, word: bytes) -> None:
-        if self._pipe in _OPEN_PIPES:
-            with contextlib.suppress(BrokenPipeError):  # `down --all` has ended it
-                os.write(self._pipe, word)
-            _OPEN_PIPES.discard(self._pipe)
-            os.close(self._pipe)
+        self._line.say(word)  # nobody hears it where `down --all` has ended the watcher
+        self._line.let_go()
 
 
 def main(folder: Path) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,9 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from kafkalab import environment
+from kafkalab import members
 from kafkalab.draw.drawing import PLATE
-from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -33,16 +28,13 @@ LINES = (
 )
 BETWEEN = "#F6D9C6"
 
-# What stands before the lines of a program of its own. It knows kafka-python and nothing else.
+# What stands before the lines of a program: its `note` tells the offsets of a consumer.
 HEAD = """\
-import json, os, signal
-from kafka import KafkaConsumer
-settings = {settings!r}
-def note(what, consumer):
+def note(what, consumer, write=note):
     (place,) = consumer.assignment()
     committed = consumer.committed(place)
     end = consumer.end_offsets([place])[place]
-    print(json.dumps([what, consumer.position(place), committed, end]), flush=True)
+    write("step", step=[what, consumer.position(place), committed, end])
 """
 
 
@@ -70,25 +62,21 @@ def step(what: str, consumer: KafkaConsumer) -> Noted:
     )
 
 
-def run(program: str, *, timeout: float = 60, **settings: Any) -> list[Noted]:
+def run(
+    program: str, *, timeout: float = 60, bootstrap_servers: str = "", **settings: Any
+) -> list[Noted]:
     """Run the lines as a Python program of its own; show and return the steps that it noted.
 
     `KafkaConsumer`, `os`, `signal`, the settings as `settings` and `note(what, consumer)` are at
     hand in it. It may end, or kill itself; any other end is an error.
     """
-    text = HEAD.format(settings=settings) + program
-    command = [sys.executable, "-P", "-c", text]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env=environment.for_python(),
-    )
-    if done.returncode not in (0, -signal.SIGKILL):
-        raise CourseError(f"The program ended with {done.returncode}.", done.stderr.strip())
-    steps = [Noted(*json.loads(line)) for line in done.stdout.splitlines()]
+    settings["bootstrap_servers"] = bootstrap_servers
+    clerk = members.start(HEAD + program, "clerk", address=bootstrap_servers, settings=settings)
+    try:
+        clerk.wait_for_end(timeout)
+    finally:
+        clerk.kill()
+    steps = [Noted(*event.facts["step"]) for event in clerk.events if event.what == "step"]
     for one in steps:
         what = " ".join(one.what.split())
         print(f"{what}: position {one.position}, committed {one.committed}, log end {one.end}")

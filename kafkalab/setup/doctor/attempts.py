@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.java import aot
-from kafkalab.machine import loopback
+from kafkalab.machine import lifeline, loopback
 from kafkalab.setup.doctor import packages
 from kafkalab.setup.doctor.diagnosis import AGAIN, Diagnosis
 from kafkalab.spark.loan import POOL
@@ -54,11 +53,11 @@ def make(attempt: TimedAttempt) -> Diagnosis:
 
 
 def _made(attempt: TimedAttempt) -> Diagnosis:
-    theirs, lifeline = os.pipe()
+    line = lifeline.Lifeline()
     try:
         with subprocess.Popen(
             [sys.executable, "-P", "-m", "kafkalab.setup.doctor.trial", attempt.name],
-            stdin=theirs,
+            stdin=line.theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
@@ -67,7 +66,7 @@ def _made(attempt: TimedAttempt) -> Diagnosis:
             # Ctrl-C is for the doctor, who then lets go of the line.
             start_new_session=True,
         ) as trial:
-            os.close(theirs)
+            line.given()
             try:
                 said, complaint = trial.communicate(timeout=attempt.seconds)
             except subprocess.TimeoutExpired:
@@ -79,7 +78,7 @@ def _made(attempt: TimedAttempt) -> Diagnosis:
                     "End other programs and try again: ./course doctor",
                 )
             finally:
-                os.close(lifeline)
+                line.let_go()
                 _end(trial)
     except OSError as error:
         return Diagnosis(attempt.name, "bad", f"cannot be started: {error}")

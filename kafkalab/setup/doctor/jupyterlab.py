@@ -54,7 +54,7 @@ def _server(folder: Path) -> Iterator[str]:
     """The address of a page, with its token, as long as this lasts."""
     runtime, log = folder / "runtime", folder / "log"
     runtime.mkdir()
-    command = [sys.executable, "-P", "-m", "kafkalab.setup.doctor.lifeline", "jupyterlab"]
+    command = [sys.executable, "-P", "-m", "kafkalab.machine.lifeline", "jupyterlab"]
     options = [
         "--no-browser",
         f"--ServerApp.root_dir={folder}",

@@ -15,7 +15,8 @@ import time
 from dataclasses import asdict
 
 from kafkalab.errors import CourseError
-from kafkalab.setup.doctor import jupyterlab, lifeline
+from kafkalab.machine import lifeline
+from kafkalab.setup.doctor import jupyterlab
 from kafkalab.setup.doctor.diagnosis import AGAIN, Diagnosis
 
 TOPIC = "doctor"

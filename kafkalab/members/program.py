@@ -1,0 +1,128 @@
+"""The process of a member: it runs the lines of a cell, and sees to it that they end.
+
+What to run comes through standard input, which stays open as the line to the starter; the events
+go to an open file, given by its descriptor. At hand for the lines are what they were given, and
+
+    note(what, **facts)   writes an event down
+    running()             False from the moment at which the member shall end
+    told                  a listener that notes `assigned`, `revoked` and `lost`
+
+besides KafkaConsumer, TopicPartition, os and signal.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
+
+import kafkalab  # noqa: F401 - mends kafka-python when that is imported
+from kafkalab.machine import lifeline
+from kafkalab.members.events import Event
+
+# Seconds for lines that shall end. A poll or a commit that is under way may need its whole time.
+GRACE = 10
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What a member is to run; all that `given` holds is a name in its lines."""
+
+    text: str
+    name: str
+    limit: float
+    given: dict[str, Any]
+
+
+class Diary:
+    """Where a member writes its events down, one write for each, and why it ended."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.reason = ""
+
+    def note(self, what: str, **facts: Any) -> None:
+        """Write an event down. It is in the file when this returns, whatever comes then."""
+        os.write(self._descriptor, Event(what, time.monotonic_ns(), facts).line())
+
+    def running(self) -> bool:
+        """Whether the member is to go on."""
+        return not self.reason
+
+    def end(self, reason: str) -> None:
+        """Let the member end, and by force where its lines do not look at `running`."""
+        self.reason = self.reason or reason
+        lifeline.end(GRACE)
+
+
+class Told(ConsumerRebalanceListener):
+    """Notes what a group gives, also where it is nothing, and what it takes.
+
+    It writes a line and does not wait for anything: kafka-python calls it in the thread that sends
+    the heartbeats.
+    """
+
+    def __init__(self, diary: Diary) -> None:
+        self._diary = diary
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self._note("assigned", assigned)
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        if revoked:  # kafka-python tells of a first join, too
+            self._note("revoked", revoked)
+
+    def on_partitions_lost(self, lost: Iterable[TopicPartition]) -> None:
+        self._note("lost", lost)
+
+    def _note(self, what: str, places: Iterable[TopicPartition]) -> None:
+        self._diary.note(what, partitions=sorted([p.topic, p.partition] for p in places))
+
+
+def main(descriptor: int) -> None:
+    errand: Errand = pickle.load(sys.stdin.buffer)
+    diary = Diary(descriptor)
+
+    def stop(*_: object) -> None:
+        diary.reason = diary.reason or "stopped"
+
+    signal.signal(signal.SIGTERM, stop)
+    # After a freeze, when the starter is gone: see `Member`. The line says the same.
+    signal.signal(signal.SIGHUP, stop)
+    lifeline.hold(lambda: diary.end("its starter has ended"))
+    at_limit = threading.Timer(errand.limit, diary.end, ["its time was over"])
+    at_limit.daemon = True
+    at_limit.start()
+    # So that the lines of the cell stand in the report of a fault.
+    file = f"<{errand.name}>"
+    linecache.cache[file] = (len(errand.text), None, errand.text.splitlines(keepends=True), file)
+    names = {
+        "KafkaConsumer": KafkaConsumer,
+        "TopicPartition": TopicPartition,
+        "os": os,
+        "signal": signal,
+        "name": errand.name,
+        "note": diary.note,
+        "running": diary.running,
+        "told": Told(diary),
+        **errand.given,
+    }
+    diary.note("started")
+    try:
+        exec(compile(errand.text, file, "exec"), names)
+    except Exception as error:
+        diary.note("ended", why=f"{type(error).__name__}: {error}")
+        ours = error.__traceback__
+        traceback.print_exception(error.with_traceback(ours and ours.tb_next))
+        sys.exit(1)
+    diary.note("ended", why=diary.reason or "done")
