@@ -160,7 +160,7 @@ def test_points_hints_titles_and_comments_ask_for_no_run(clone, file, old, new):
         ("labs/02_iris/lab.toml", "run = ", "run = 1"),
         ("labs/02_iris/checks.py", "yield ", "yield not "),
         ("grading/labs/02_iris/lab.py", 'tags=["task-1"]', 'tags=["task-9"]'),
-        ("grading/labs/02_iris/lab.py", "Cluster", "Klaster"),
+        ("grading/labs/02_iris/lab.py", "wait_until", "wait_till"),
         ("labs/02_iris/parameters.py", "def make", "MORE = 1\n\n\ndef make"),
     ],
 )
