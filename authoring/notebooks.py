@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_notebook
 
 from authoring import percent, rules, solutions
 from authoring.percent import BadScript, Cell, Script
+from grading.define.cells import code_cell, markdown_cell
 from grading.define.marks import CHECK, TASK
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -88,8 +89,8 @@ def _notebook(script: Script, navigation: str, code: Callable[[Cell], str]) -> N
 
 def _cell(cell: Cell, text: str) -> NotebookNode:
     metadata = {"tags": list(cell.tags)} if cell.tags else {}
-    new = new_markdown_cell if cell.kind == "markdown" else new_code_cell
-    return new(source=text, metadata=metadata)
+    new = markdown_cell if cell.kind == "markdown" else code_cell
+    return new(text, metadata=metadata)
 
 
 def _identify(cells: list[NotebookNode]) -> None:

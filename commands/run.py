@@ -14,6 +14,7 @@ from authoring import execute
 from authoring.build import Course
 from authoring.execute import LessonRun
 from authoring.percent import BadScript
+from kafkalab import engine as engines
 from kafkalab.errors import CourseError
 
 OUTPUT = Path("build", "run")
@@ -51,6 +52,7 @@ def run(
     """
     course = Course()
     sources = chosen(course, lessons or [])
+    engines.expect(engines.chosen(engine))  # told now, not once for each lesson
     environment = {"KAFKALAB_ENGINE": engine} if engine else {}
     console = Console(stderr=json)
     outcomes = []

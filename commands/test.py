@@ -11,16 +11,19 @@ from kafkalab.places import repository
 
 # What each needs: see the markers in pyproject.toml.
 NOT_QUICK = ("cluster", "spark", "docker", "browser", "slow")
-# Clusters are safe side by side. A worker's lesson takes up to a core and 1.5 GB; a quarter of the
-# time it waits for Kafka, so that one worker more than there are cores finds something to do.
-MOST_WORKERS = 3
+# Clusters are safe side by side. A worker takes 1.5 GB, and most of them less than half a core:
+# lesson 01 computes for 21 of its 60 seconds, lab 01 for 61 of 141, and else they wait for Kafka,
+# Spark and Docker (lab 05 does not: 278 of 344). So two workers more than there are cores find
+# something to do. Quick tests wait for little: each worker beyond the cores only collects again.
+MOST_WORKERS = 4
+MORE_THAN_CORES = 2
 BYTES_A_WORKER = 3 << 30
 
 
 def test(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only what needs no cluster: half a minute.")
+        bool, typer.Option("--quick", help="Only what needs no cluster: a minute.")
     ] = False,  # noqa: PT028 (a verb, not a test)
     everything: Annotated[
         bool,
@@ -51,7 +54,7 @@ def test(
     named = [word for word in context.args if not word.startswith("-")]
     if not named:
         command += ["--rest", "all" if everything else "ci" if ci else "none"]
-        command += ["-n", str(workers()), "--dist", "loadscope", "--no-loadscope-reorder"]
+        command += ["-n", str(workers(quick)), "--dist", "loadscope", "--no-loadscope-reorder"]
     if changed:
         command += ["--changed", changed]
     # Hundreds of processes import our modules and, with rewritten asserts, the tests.
@@ -61,7 +64,8 @@ def test(
     os.execv(sys.executable, [*command, *context.args])
 
 
-def workers() -> int:
+def workers(is_quick: bool = False) -> int:
     """How many tests may run side by side on this machine."""
     room = psutil.virtual_memory().total // BYTES_A_WORKER
-    return int(max(1, min(MOST_WORKERS, (os.cpu_count() or 1) + 1, room)))
+    more = 0 if is_quick else MORE_THAN_CORES
+    return int(max(1, min(MOST_WORKERS, (os.cpu_count() or 1) + more, room)))

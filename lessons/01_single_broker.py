@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 01 A single broker
 #
-# Your record has an address now. How does a broker keep it as bytes on a disk, find it again among
-# millions, and throw it away one day? You will open the broker's folder and look.
+# Your record has an address now. How does a broker keep a record as bytes on a disk, find it again
+# among millions, and throw it away one day? You will open the broker's folder and look.
 
 # %% [markdown]
 # You will

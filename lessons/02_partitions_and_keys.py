@@ -2,8 +2,8 @@
 # # 02 Partitions and keys
 #
 # A topic has six partitions, on three brokers. You send one ride of a rider, and then the next. Who
-# decides which partition they go to, and what order is promised? One wrong answer, and a receipt
-# overtakes its ride.
+# decides which partition a record goes to, and what order is promised? One wrong answer, and a
+# receipt overtakes its ride.
 
 # %% [markdown]
 # You will
@@ -277,9 +277,9 @@ assert sum(number % 6 == number % 8 for number in range(24)) == 6, "one number i
 # %% [markdown]
 # So choose on the first day. A partition is read by one reader of a group (lesson 03), so there are
 # never more readers at work than partitions: divide the records a second of the busiest hour by
-# those that one reader can work off. Take twice that where keys matter, because adding later moves
-# them. But partitions can never be taken away, and thousands cost files, memory and time when a
-# broker fails.
+# those that one reader can work off. A rule of thumb is twice that where keys matter, because
+# adding later moves them. But partitions can never be taken away, and thousands cost files, memory
+# and time when a broker fails.
 
 # %% [markdown]
 # ## A hot key

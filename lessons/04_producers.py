@@ -268,7 +268,7 @@ assert kept["last line, cut off"] == kept["killed"] == 0, kept
 # %% [markdown]
 # ## When it goes wrong
 #
-# `flush` sends what waits, as `close` does, and comes back when every future is decided; the
+# `flush` sends what waits, as `close` does, and comes back when every future so far is decided; the
 # producer stays open. Many programs send, flush, and believe that all is well.
 #
 # Besides `get`, a producer can call a function of yours with each answer: a **callback** with the
@@ -342,7 +342,8 @@ assert "Metadata" not in {one.api for one in talk}, talk
 
 # %% [markdown]
 # *Decided* is not *delivered*. A program that flushes, looks at no future and gives no callback has
-# asked nobody. (A callback mostly runs on the thread that sends: keep it short.)
+# asked nobody. (A callback mostly runs on the producer's own thread, the one that talks to brokers:
+# keep it short.)
 #
 # There is a second place where errors come out:
 
@@ -425,7 +426,7 @@ assert cluster.topic(ends).records == 20, cluster.topic(ends).records
 # ## Your turn
 #
 # A program calls `send(…).get()` with the settings of `patient`, and `send` does not know the topic
-# yet. After how many milliseconds, at most, does it know how the send ended?
+# yet. After how many milliseconds, at most, does `get` come back with a receipt or an error?
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION

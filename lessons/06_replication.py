@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 06 Replication
 #
-# Your records lie on the disk of one broker, and that broker dies. Which broker takes over, and
-# what does a reader see meanwhile? You will kill one while somebody writes and somebody reads.
-# Before that you freeze one: that is the quieter accident, and it shows what the copies are for.
+# Your records lie on the disks of brokers. When a broker dies, which one takes over, and what does
+# a reader see meanwhile? You will kill one while somebody writes and somebody reads. Before that
+# you freeze one: that is the quieter accident, and it shows what the copies are for.
 
 # %% [markdown]
 # You will

@@ -2,8 +2,8 @@
 # # 07 Failover
 #
 # A broker was away, and comes back with its disk. Records may be missing there, because others took
-# its place meanwhile. And it may have some that nobody else has. How does it know what it may keep,
-# and does it lead again?
+# its place meanwhile. And it may have some that nobody else has. How does a broker that comes back
+# know what it may keep, and does it lead again?
 
 # %% [markdown]
 # You will

@@ -122,6 +122,7 @@ def _files(name: str) -> Iterable[Path]:
                 yield file
 
 
+@functools.cache  # it is asked for each test that has its turn
 def _git(*arguments: str) -> str:
     """What git says, or nothing: a copy without a history is no failure."""
     try:

@@ -1,8 +1,8 @@
 """Which tests share a worker, in what order they start, and which of them go first.
 
 Workers share a machine: clusters are safe side by side by their slots. Tests of one file share
-what their file starts, so they stay on one worker; a lesson or a lab is a unit of its own. Tests
-that compare times, as they break brokers, and those that need Docker run on the first worker, one
+what their file starts, so they stay on one worker; a lesson or a lab is a unit of its own. Lessons
+that compare times, as they break brokers, and tests that need Docker run on the first worker, one
 after another; the other workers are polite: of a processor that both want, they get a quarter.
 """
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 # Long units first: what is left at the end, while one worker has nothing to do, is short.
-DOCKER, BREAKS, CONTENT, HEAVY, QUICK = range(5)
+DOCKER, BREAKS, CONTENT, HEAVY, TREE, QUICK = range(6)
 NEEDS = ("cluster", "spark", "docker", "browser", "slow")
-# What the name of a lesson or lab ends in that breaks brokers: markers do not reach the scheduler.
+# What the name of a lesson ends in that breaks brokers: markers do not reach the scheduler.
 BREAKING = "-breaks"
 FIRST_WORKER = "gw0"
 NICENESS = 5
@@ -76,4 +76,7 @@ def _place(item: pytest.Item) -> int:
         return BREAKS
     if item.get_closest_marker("content"):
         return CONTENT
-    return HEAVY if any(item.get_closest_marker(name) for name in NEEDS) else QUICK
+    if any(item.get_closest_marker(name) for name in NEEDS):
+        return HEAVY
+    # The checker of types takes half a minute where nothing is kept of an earlier run.
+    return TREE if item.path.name == "test_tree.py" else QUICK

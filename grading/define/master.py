@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -71,9 +73,16 @@ def _built(lab: Definition, build: Callable[[str, str], NotebookNode]) -> Notebo
     from authoring.percent import BadScript
 
     master = lab.place.master
+    path = master.relative_to(lab.place.root).as_posix()
     try:
-        return build(master.read_text("utf-8"), master.relative_to(lab.place.root).as_posix())
+        return copy.deepcopy(_made(build, master.read_text("utf-8"), path))
     except BadScript as error:
         raise CourseError(
             f"The notebook of {lab.name} cannot be built.", str(error), "Mend its script."
         ) from None
+
+
+@functools.lru_cache(maxsize=8)
+def _made(build: Callable[[str, str], NotebookNode], text: str, path: str) -> NotebookNode:
+    """Grading, a proof and a release ask again and again, and a notebook follows from its text."""
+    return build(text, path)

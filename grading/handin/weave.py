@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_notebook
 
+from grading.define.cells import code_cell, markdown_cell
 from grading.handin.answers import names_of_tasks
 from grading.handin.cells import (
     PARAMETERS_TAG,
@@ -93,9 +94,7 @@ def weave(
     cells = [_cell(FIRST, first, "ours")] if first else []
     mains = _main_cells(pieces, tasks)
     for at, piece in enumerate(pieces):
-        cells += [
-            new_markdown_cell(text, id=f"text-{at}-{n}") for n, text in enumerate(piece.above)
-        ]
+        cells += [markdown_cell(text, f"text-{at}-{n}") for n, text in enumerate(piece.above)]
         if at not in left_out:
             name = mains.get(at, f"own-{at}")
             made = list(_cells(master, piece, tasks[at], name, first, values, apart))
@@ -193,9 +192,7 @@ def _cells(
 
 
 def _cell(name: str, text: str, kind: str, task: int | None = None) -> NotebookNode:
-    return new_code_cell(
-        text, id=name, metadata={ROLE: {"kind": kind, "task": task, "is_answer": False}}
-    )
+    return code_cell(text, name, {ROLE: {"kind": kind, "task": task, "is_answer": False}})
 
 
 def assignments(parameters_cell: str, values: Mapping[str, Any]) -> str:

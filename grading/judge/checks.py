@@ -35,13 +35,15 @@ Through `x` alone a check sees anything (grading/judge/visible.py):
 What is not there (a topic, a group, a name in the notebook), a value of another form, an empty
 topic and an empty answer end the check with a message that says so; a check need not guard against
 them. Where nothing is a right answer, `may_be_empty=True` says that. What stands in a record may be
-anything: `record.number()`, `record.header(name)` and `record.json()` cope with that. A check never
-writes to the cluster and never sleeps.
+anything: `record.number()`, `record.header(name)` and `record.json()` cope with that; its timestamp
+too, unless `record.is_dated_by_broker`. A check never writes to the cluster and never sleeps.
 
 Points are for what was done. So a check of a typed-in answer compares it with what the cluster
 holds, and a choice counts only beside a value that the student's own run has measured. A finding
 that is met earns its share, also with `must=True`; what alone proves nothing is no finding, and
-where it is lacking the check ends with `raise Unseen("what was seen")`.
+where it is lacking the check ends with `raise Unseen("what was seen")`. A test feeds every check
+with typed answers beside topics that a tool has filled (tests/grading/prove/test_typed.py): the
+answers stand in benchmarks/handins/cheating, and a new lab adds its own.
 
 `./course verify` asks each check again with odd values in the place of what the reference left
 (grading/prove/hostile.py): it must say a sentence to all of them, and break at none.

@@ -23,6 +23,8 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    is_dated_by_broker: bool = False
+    """Else the timestamp is what the producer wrote there, which may be anything."""
 
     def text(self) -> str:
         """The value as text; bytes that are no UTF-8 become replacement marks."""

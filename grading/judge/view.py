@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
 
 READ_TIMEOUT = 30.0
+LOG_APPEND_TIME = 1  # the kind of a timestamp, as Kafka numbers it
 A_MOMENT = 1.5  # a topic made a moment ago may not be known to every broker
 
 
@@ -194,7 +195,10 @@ class ClusterView:
         reader.assign([TopicPartition(topic, partition) for partition in partitions])
         reader.seek_to_beginning()
         found = [
-            Record(r.partition, r.offset, r.timestamp, r.key, r.value, tuple(r.headers or ()))
+            Record(
+                *(r.partition, r.offset, r.timestamp, r.key, r.value, tuple(r.headers or ())),
+                is_dated_by_broker=r.timestamp_type == LOG_APPEND_TIME,
+            )
             for r in records_until_end(reader, timeout=READ_TIMEOUT)
         ]
         return sorted(found, key=lambda record: (record.partition, record.offset))

@@ -88,6 +88,7 @@ class Closure:
     """First names of imports from elsewhere."""
     _offered: dict[str, dict[str, str]] = field(default_factory=dict)
     _added: set[str] = field(default_factory=set)
+    _found: dict[str, Path | None] = field(default_factory=dict)
 
     def add(self, name: str) -> None:
         """A module with all that it imports; also `package.name` where that is no module."""
@@ -123,11 +124,12 @@ class Closure:
         return found.offered
 
     def _file(self, module: str) -> Path | None:
-        path = self.root.joinpath(*module.split("."))
-        for file in (path.with_suffix(".py"), path / "__init__.py"):
-            if file.exists():
-                return file
-        return None
+        """Where a module lies. Asked for each name of it that is imported, and looked up once."""
+        if module not in self._found:
+            path = self.root.joinpath(*module.split("."))
+            both = (path.with_suffix(".py"), path / "__init__.py")
+            self._found[module] = next((file for file in both if file.exists()), None)
+        return self._found[module]
 
 
 class Imports(ast.NodeVisitor):

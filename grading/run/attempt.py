@@ -68,7 +68,7 @@ class Attempt:
             stdout=theirs.fileno(),
             stderr=self.stderr,
             start_new_session=True,
-            env=environment.for_python() | {"PYTHONDONTWRITEBYTECODE": "1"},
+            env=environment.for_python(),
         )
         assert self.process.stdin is not None
         self._stdin, self.reports = self.process.stdin, ours.makefile("rb")

@@ -14,7 +14,6 @@ from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from papermill.clientwrap import PapermillNotebookClient
 
 from grading.handin.weave import ROLE
 from grading.judge.outcome import Outcome
@@ -22,6 +21,7 @@ from grading.judge.visible import CellState
 from grading.run import packages
 from grading.run.graded_notebook import GradedNotebook
 from grading.run.outputs import capped, joined, plain_output
+from grading.run.papermill import PapermillNotebookClient
 from grading.run.replies import GRACE, NONSENSE
 
 DISK_IS_FULL = ("[Errno 28]", "[Errno 27]")  # no space left, and a file that is too large

@@ -12,12 +12,15 @@ import contextlib
 from typing import Any
 
 from nbformat import NotebookNode
-from papermill.engines import NBClientEngine, papermill_engines
-from papermill.exceptions import PapermillExecutionError
-from papermill.execute import execute_notebook
 
 from grading.run.client import GradingClient, Onlooker
 from grading.run.graded_notebook import GradedNotebook
+from grading.run.papermill import (
+    NBClientEngine,
+    PapermillExecutionError,
+    execute_notebook,
+    papermill_engines,
+)
 
 NAME = "grading"
 

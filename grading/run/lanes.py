@@ -23,6 +23,7 @@ from grading.keep import record as records
 from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store
 from grading.run.attempt import Attempt, Attempted
+from grading.run.compiled import compile_once
 from grading.run.lease import Lease
 from grading.run.plan import Work
 from grading.run.surroundings import OPEN, Surroundings
@@ -76,6 +77,8 @@ class Lanes:
         for refused in (one for one in work if one.job is None):
             self._finish(0, refused, Attempted(refusal(self.lab, refused)))
         self._queue.extend(one for one in work if one.job is not None)
+        if self._queue:
+            compile_once()
         lanes = [
             threading.Thread(target=self._lane, args=(number,), name=f"lane {number}")
             for number in range(min(jobs, len(self._queue)))

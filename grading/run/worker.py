@@ -9,6 +9,7 @@ parent is gone, and it ends with all that it started.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import shutil
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from grading.run.kernel import StudentKernel
     from grading.sandbox.ways import Ways
 
+NEEDED = ("grading.run.engine", "grading.run.examiner")
+NEEDED_BESIDE_A_CLUSTER = (
+    *("kafka", "kafkalab.cluster.cluster", "grading.judge.view", "grading.sandbox.ways"),
+)
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
 
@@ -196,8 +201,8 @@ def main() -> None:
         warm_up(kernel, lab)
         # while the kernel warms up and nobody waits
         from grading.handin.weave import as_handed_in, weave
-        from grading.run import engine, examiner  # noqa: F401
 
+        load_ahead(lab)
         weave(grader.blank, as_handed_in(grader.blank))  # reads the code of the course once
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)
@@ -221,6 +226,13 @@ def warm_up(kernel: StudentKernel, lab: definition.Definition) -> None:
     """Load what every lab loads, in the kernel, before the clock of the student runs."""
     if lab.profile != definition.NO_CLUSTER:
         kernel.client.execute(WARM_UP, silent=True, store_history=False)
+
+
+def load_ahead(lab: definition.Definition) -> None:
+    """What this process will need, before somebody waits for it."""
+    is_beside_one = lab.profile != definition.NO_CLUSTER
+    for name in (*NEEDED, *(NEEDED_BESIDE_A_CLUSTER if is_beside_one else ())):
+        importlib.import_module(name)
 
 
 def end_with_parent(folder: Path) -> None:

@@ -82,7 +82,7 @@ class Door:
         if do == "logs":
             return engine.logs(service, max(1, min(int(order["lines"]), MOST_LINES)))
         if do == "storage":
-            return self._copied(service, str(order["part"]))
+            return self._copied(service, str(order["part"]), bool(order.get("indexes", True)))
         if do == "stop":
             engine.stop(service, min(float(order["timeout"]), LONGEST_STOP))
         else:
@@ -90,11 +90,11 @@ class Door:
         self.done.append((round(time.monotonic() - self._began, 2), f"{do} {service}"))
         return None
 
-    def _copied(self, service: str, part: str) -> str | None:
+    def _copied(self, service: str, part: str, indexes: bool) -> str | None:
         """A copy of a node's log folders, or of what `part` names in them, as they are now."""
         if part and not PART.fullmatch(part):
             raise CourseError("This is no name of a part of a disk.")
-        found = self._engine.storage(service, part)
+        found = self._engine.storage(service, part, indexes)
         if found is None:
             return None
         target = self._copies / service

@@ -194,8 +194,8 @@ class Breakable(Waited):
         _ = self.engine  # a closed cluster says so
         return self._nodes.reachable()
 
-    def _storage(self, broker: int, part: str) -> Path | None:
-        return self.engine.storage(self._service(broker), part)
+    def _storage(self, broker: int, part: str, indexes: bool) -> Path | None:
+        return self.engine.storage(self._service(broker), part, indexes)
 
     def _alive(self) -> list[int]:
         states = self.engine.states()

@@ -33,8 +33,8 @@ class Observed(ABC):
         """Addresses of the brokers that may answer, the likeliest to know most first."""
 
     @abstractmethod
-    def _storage(self, broker: int, part: str) -> Path | None:
-        """The folder with a broker's log folders, of which `part` is wanted, or None."""
+    def _storage(self, broker: int, part: str, indexes: bool) -> Path | None:
+        """The folder with a broker's log folders, or None; what is wanted of them: see Engine."""
 
     @cached_property
     def _survey(self) -> Survey:
@@ -83,7 +83,8 @@ class Observed(ABC):
 
     def segments(self, topic: str, partition: int, broker: int | None = None) -> list[Segment]:
         """The segment files of one replica, from the disk; of the leader unless told otherwise."""
-        return segments.segments(self._partition_folder(topic, partition, broker))
+        folder = self._partition_folder(topic, partition, broker, indexes=True)
+        return segments.segments(folder)
 
     def batches(self, topic: str, partition: int, broker: int | None = None) -> list[Batch]:
         """The batches of one replica, from the disk. Works while the broker is down."""
@@ -99,7 +100,7 @@ class Observed(ABC):
             folder = self._folder(broker, topic, partition)
             if folder is not None:
                 copy = replicas.copy_of(broker, folder)
-                notes = self._storage(broker, replicas.NOTES) if noted else None
+                notes = self._storage(broker, replicas.NOTES, False) if noted else None
                 if notes is not None:
                     mark = replicas.noted_high_watermark(notes, topic, partition)
                     copy = replace(copy, high_watermark=mark)
@@ -117,21 +118,25 @@ class Observed(ABC):
             raise NotYet(f"there is no topic {topic}") from None
         return {p.partition_index: p for p in described.partitions}
 
-    def _partition_folder(self, topic: str, partition: int, broker: int | None) -> Path:
+    def _partition_folder(
+        self, topic: str, partition: int, broker: int | None, indexes: bool = False
+    ) -> Path:
         """Of one broker, or of the leader, or of whoever has a replica."""
         if broker is not None:
             candidates = [broker]
         else:
             candidates = sorted(self.brokers, key=lambda b: b != self._leader(topic, partition))
         for candidate in candidates:
-            folder = self._folder(candidate, topic, partition)
+            folder = self._folder(candidate, topic, partition, indexes)
             if folder is not None:
                 return folder
         who = "No broker has a" if broker is None else f"Broker {broker} has no"
         raise CourseError(f"{who} replica of {topic} {partition} on its disk.")
 
-    def _folder(self, broker: int, topic: str, partition: int) -> Path | None:
-        storage = self._storage(broker, f"{topic}-{partition}")
+    def _folder(
+        self, broker: int, topic: str, partition: int, indexes: bool = False
+    ) -> Path | None:
+        storage = self._storage(broker, f"{topic}-{partition}", indexes)
         return None if storage is None else segments.partition_folder(storage, topic, partition)
 
     def _leader(self, topic: str, partition: int) -> int | None:

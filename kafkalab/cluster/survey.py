@@ -170,13 +170,13 @@ class Survey(Asking):
 
         return self._settled("the controller quorum", read)
 
-    def describe_now(self, topic: str) -> Any:
-        """What one broker knows of a topic; a NoTopic where there is none."""
+    def describe_now(self, topic: str, address: str | None = None) -> Any:
+        """What one broker, or the one asked, knows of a topic; a NoTopic where there is none."""
         kind = DescribeTopicPartitionsRequest.TopicRequest
         request = DescribeTopicPartitionsRequest(
             topics=[kind(name=topic)], response_partition_limit=2000, cursor=None
         )
-        (described,) = self._any(request).topics
+        (described,) = (wire.ask(address, request) if address else self._any(request)).topics
         if for_code(described.error_code).__name__ == "UnknownTopicOrPartitionError":
             raise NoTopic(f"There is no topic {topic!r}.")
         accept(described.error_code)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable
 
 from kafkalab.cluster import wire
 from kafkalab.cluster.asking import UNSETTLED, NotYet
 from kafkalab.cluster.observed import Observed
-from kafkalab.cluster.survey import LATEST
+from kafkalab.cluster.survey import LATEST, TOPIC
 from kafkalab.cluster.views import GroupView
-from kafkalab.wait import wait_until
+from kafkalab.wait import WaitTimeout, wait_until
 
 
 class Waited(Observed):
@@ -88,7 +89,10 @@ class Waited(Observed):
         return wait_until(leader, timeout=timeout, what=what, not_yet=UNSETTLED)
 
     def wait_for_isr(self, topic: str, size: int, timeout: float = 30) -> None:
-        """Until every partition of the topic has exactly this many in-sync replicas."""
+        """Until every partition of the topic has exactly this many in-sync replicas.
+
+        Where these are fewer than the topic's minimum, until its leaders refuse what wants them.
+        """
         seen: dict[int, list[int]] = {}
 
         def reached() -> bool:
@@ -102,6 +106,35 @@ class Waited(Observed):
             seen=lambda: "; ".join(f"partition {n}: {isr}" for n, isr in seen.items()),
             not_yet=UNSETTLED,
         )
+        minimum = self._survey.configs(TOPIC, topic)["min.insync.replicas"].value
+        if size < int(minimum or 1):
+            self._wait_until_leaders_act(topic, size)
+
+    def _wait_until_leaders_act(self, topic: str, size: int) -> None:
+        """Until each leader has acted on it that so many are in sync.
+
+        A broker shows new metadata, then carries it to its partitions (BrokerMetadataPublisher).
+        What is sent in between to one that falls below its minimum is written, and not answered
+        until its request's time is up, nor is what its connection brings later. Brokers do one
+        change after the other, so what was shown is done when a newer one is shown. The controller
+        writes one each half second, if only to say that it lives; without it nothing is on its way.
+        """
+        shown: dict[int, int] = {}
+
+        def acted() -> bool:
+            reachable = self._reachable()
+            leaders = {p.leader_id for p in self._partitions(topic).values()} & set(reachable)
+            for leader in leaders - set(shown):
+                told = self._survey.describe_now(topic, reachable[leader]).partitions
+                if all(len(p.isr_nodes) == size for p in told if p.leader_id == leader):
+                    shown[leader] = wire.metadata_offset(reachable[leader])
+            return all(
+                leader in shown and wire.metadata_offset(reachable[leader]) > shown[leader]
+                for leader in leaders
+            )
+
+        with contextlib.suppress(WaitTimeout):
+            wait_until(acted, timeout=3, what="newer metadata", not_yet=UNSETTLED)
 
     def wait_for_setting(self, name: str, value: str, timeout: float = 15) -> None:
         """Until this setting has this value on every broker, after a change in the running ones."""

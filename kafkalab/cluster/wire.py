@@ -126,6 +126,12 @@ def metadata(address: str, topics: Sequence[str] | None = (), timeout: float = 2
     return ask(address, MetadataRequest(topics=wanted, allow_auto_topic_creation=False), timeout)
 
 
+def metadata_offset(address: str, timeout: float = 2) -> int:
+    """The offset of the newest metadata that a broker shows; what came before it is in force."""
+    question = ApiVersionsRequest(client_software_name="kafkalab", client_software_version="1")
+    return int(ask(address, question, timeout).finalized_features_epoch)
+
+
 def answering(address: str, timeout: float = 5) -> str:
     """Those of several addresses (`HOST:PORT,HOST:PORT`) where a broker answers.
 

@@ -105,11 +105,12 @@ class Engine(Protocol):
         `{bootstrap}` in an argument becomes the address that is right where the tool runs.
         """
 
-    def storage(self, service: str, part: str = "") -> Path | None:
+    def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         """A folder of this machine with the service's log folders, to read; None where absent.
 
         `part` names the folder of a partition when nothing else is wanted: an engine that has to
-        copy the disk copies no more than that.
+        copy the disk copies no more than that. Without `indexes` it may leave these out, 20 MB
+        for every partition.
         """
 
     def down(self) -> None:

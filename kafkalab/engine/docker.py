@@ -64,6 +64,8 @@ class DockerEngine(Services):
                 for name, port in self.slot.ports.items()
             }
         repository = places.repository()
+        # Service -> its container and state when it was last looked for.
+        self._seen: dict[str, tuple[str, str]] = {}
         self._docker = Docker(
             DockerClient(
                 compose_files=[repository / "docker-compose.yml", self.slot.folder / OVERRIDE],
@@ -210,28 +212,33 @@ class DockerEngine(Services):
             self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
         return self._docker.attempt(call, timeout, stdin or b"", what=script)
 
-    def storage(self, service: str, part: str = "") -> Path | None:
-        before = ""
-        while True:
+    def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
+        # One that ran when it was last looked for most likely does: nothing comes where not.
+        container, state = self._seen.get(service, ("", ""))
+        guessed = state == "running"
+        if not guessed:
             container, state = self._find(service)
-            if not container or state == "absent":
-                return None
+        before = ""
+        while container and state != "absent":
             # A copy ends early, or never begins, where the container is frozen or killed
             # meanwhile. In one that is as it was a moment ago nothing more is there.
-            is_same, before = state == before, state
+            is_same, before = state == before, "" if guessed else state
+            guessed = False
             try:
-                self._copy(container, service, state, part)
+                self._copy(container, service, state, part, indexes)
             except tarfile.ReadError as error:
                 if is_same:
                     raise CourseError(
                         f"The disk of {service} could not be copied.", f"Python says: {error}."
                     ) from error
-                continue
-            folder = docker_files.own_copy(self.slot.folder, service)
-            if is_same or any(folder.iterdir()):
-                return folder if any(folder.iterdir()) else None
+            else:
+                folder = docker_files.own_copy(self.slot.folder, service)
+                if is_same or any(folder.iterdir()):
+                    return folder if any(folder.iterdir()) else None
+            container, state = self._find(service)
+        return None
 
-    def _copy(self, container: str, service: str, state: str, part: str) -> None:
+    def _copy(self, container: str, service: str, state: str, part: str, indexes: bool) -> None:
         """This thread's copy of a disk, or of a part of it."""
         folder = docker_files.own_copy(self.slot.folder, service)
         log_dirs = self.description.service(service).log_dirs
@@ -241,7 +248,8 @@ class DockerEngine(Services):
             above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
             source: tuple[str | Path, ...]
             if state == "running":
-                source = ("exec", container, "tar", "-C", above, "-cf", "-", name)
+                without = () if indexes else ("--exclude", "*index")
+                source = ("exec", container, "tar", "-C", above, *without, "-cf", "-", name)
             else:
                 source = ("cp", f"{container}:{above / name}", "-")
             docker_files.copied(
@@ -298,6 +306,7 @@ class DockerEngine(Services):
             container, state, *service = line.split()
             if service and service[0] in found:
                 found[service[0]] = container, STATES.get(state, "absent")
+        self._seen |= found
         return found
 
     def _running(self, service: str) -> str:

@@ -25,7 +25,7 @@ def override(
                 "environment": _extra(service, settings, behind_gateway),
             }
             | ({"networks": networks[service.name]} if networks[service.name] else {})
-            | _seldom_checked(service)
+            | _as_the_engine_needs_it(service)
             for service in services
         },
         "volumes": {
@@ -64,6 +64,11 @@ def _networks(service: Service, behind_gateway: bool) -> dict[str, dict[str, str
     return {f"clients-{service.name}": {}, "default": {}}
 
 
-def _seldom_checked(service: Service) -> dict[str, Any]:
-    """Nobody waits for the health of a container here, and each check costs a tenth of a second."""
-    return {"healthcheck": {"interval": "10s"}} if service.is_kafka else {}
+def _as_the_engine_needs_it(service: Service) -> dict[str, Any]:
+    """What serves a cluster that is started by hand, and not one that is watched and broken.
+
+    Nobody waits here for the health of a container, and each check costs a tenth of a second. And
+    SIGKILL is for the first process: below another one a node that was frozen would go on, for a
+    moment, before it ends with it.
+    """
+    return {"healthcheck": {"interval": "10s"}, "init": False} if service.is_kafka else {}

@@ -49,8 +49,8 @@ class DoorEngine(ProcessEngine):
     def logs(self, service: str, lines: int = 50) -> str:
         return str(self._ask("logs", service, lines=lines))
 
-    def storage(self, service: str, part: str = "") -> Path | None:
-        found = self._ask("storage", service, part=part)
+    def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
+        found = self._ask("storage", service, part=part, indexes=indexes)
         return None if found is None else Path(found)
 
     def up(self) -> None:

@@ -177,7 +177,7 @@ class ProcessEngine(Services):
         bootstrap = ",".join(self.description.addresses.values())
         return local_tool.run(script, arguments, bootstrap, self.slot.folder, stdin, timeout)
 
-    def storage(self, service: str, part: str = "") -> Path | None:
+    def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         if not (self._folder(service) / "server.properties").exists():
             return None
         folders = self._disks(self.description.service(service))

@@ -18,9 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
-
 from kafkalab import places
 from kafkalab.errors import CourseError
 from kafkalab.java import ivy
@@ -200,6 +197,10 @@ def _fetch(name: str, missing: list[Jar], work: Path, lock: int) -> dict[Jar, Pa
 @contextlib.contextmanager
 def _shown(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar, where one can be drawn over, and lines elsewhere; it wants to be told the bytes."""
+    # only where something is fetched: every process that starts Java or a kernel loads this module
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
     console, fetched = Console(stderr=True), [0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -143,3 +143,27 @@ def forget_producers(cluster: Cluster, topic: str, setting: str) -> None:
             )
         finally:
             let(str(usual))
+
+
+def accepted(cluster: Cluster, courier: Courier, topic: str) -> Callable[[int], str]:
+    """Of the number of the next batch in a topic: the leader says whether it is the right one."""
+
+    def problem(number: int) -> str:
+        end = cluster.topic(topic).records
+        told = courier.deliver(topic, 13, sequence=number)
+        return "" if told == f"offset {end}" else f"the leader says {told}."
+
+    return problem
+
+
+def first_of_each(rides: Sequence[int]) -> Callable[[list[int]], str]:
+    """Of a list that has each of these rides once, where it came first."""
+
+    def problem(each: list[int]) -> str:
+        if len(each) != len(set(each)):
+            return "a ride is there twice."
+        if set(each) != set(rides):
+            return "these are not the rides of the topic."
+        return "" if each == list(dict.fromkeys(rides)) else "the order is another one."
+
+    return problem

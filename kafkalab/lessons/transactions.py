@@ -147,3 +147,22 @@ def _fate(batch: Batch, later: Sequence[Batch]) -> str:
         return "no transaction"
     ends = (b.marker for b in later if b.control and b.producer_id == batch.producer_id)
     return {"commit": "committed", "abort": "aborted"}.get(next(ends, None) or "", "open")
+
+
+def one_coin(got: int) -> Callable[[Any], str]:
+    """Of a coin sent beside an open transfer: got is what a careful reader has of the topic."""
+
+    def problem(_: Any) -> str:
+        if got > 1:
+            return f"a careful reader has {got} records: the transfer is open no more."
+        return "" if got else "it waits for the transfer, too."
+
+    return problem
+
+
+def three_clerks(name: Callable[[int], str]) -> str:
+    """What is not right yet of the names that clerks of partitions 0, 1 and 2 get."""
+    names = [name(partition) for partition in range(3)]
+    if names != [name(partition) for partition in range(3)]:
+        return "started again it has another name, and nobody ends what it left open."
+    return "" if len(set(names)) == 3 else f"{names}: clerks of one name fence each other."

@@ -9,7 +9,19 @@ from kafka import KafkaConsumer, KafkaProducer
 
 from grading.judge.checks import Unseen, check, equal, expect, same
 
-from .flowers import LONE, as_read, colour, flowers, log, pair, places, row, rows_of
+from .flowers import (
+    LONE,
+    as_read,
+    colour,
+    flowers,
+    log,
+    of_flowers,
+    pair,
+    places,
+    row,
+    rows_of,
+    were_read,
+)
 
 READERS = ("all", "setosa", "virginica")
 CHANGED = [
@@ -41,9 +53,9 @@ SETTING = {
 def topics_have_their_shape(x):
     for name in (x.p.pair_topic, x.p.lone_topic):
         topic = x.kafka.topic(name)
-        yield equal(f"partitions of {name}", len(topic.partitions), 2)
-        copies = sorted({len(partition.replicas) for partition in topic.partitions})
-        yield equal(f"copies of a partition of {name}", copies, [1])
+        copies = [len(partition.replicas) for partition in topic.partitions]
+        # one copy alone proves nothing: a cluster of one broker has no more
+        yield equal(f"copies of each partition of {name}", copies, [1, 1])
 
 
 @check(2, points=5, title="Every flower was sent once")
@@ -54,7 +66,6 @@ def flowers_arrived_once(x):
 @check(2, points=6, title="The class decides where")
 def class_decides_where(x):
     records = log(x)
-    yield expect(records, "both topics are empty", must=True)
     for name, partition in x.p.partition_of.items():
         rows = [
             row(r) for topic, r in records if (topic, r.partition) == (x.p.pair_topic, partition)
@@ -67,9 +78,8 @@ def class_decides_where(x):
 @check(2, points=4, title="The value is the pair, and there is no key")
 def value_is_the_pair(x):
     records = [record for _, record in log(x)]
-    yield expect(records, "both topics are empty", must=True)
     odd = [r for r in records if pair(r) != flowers().get(row(r) or 0, ("", None))[1]]
-    yield not odd, _odd_value(odd)
+    yield expect(not odd, _odd_value(odd), must=True)
     keys = sorted({str(record.key_text()) for record in records if record.key is not None})
     yield not keys, f"{len(keys)} different keys, for example {keys[:3]}: send without a key"
 
@@ -77,6 +87,7 @@ def value_is_the_pair(x):
 @check(2, points=2, title="A line of text for each flower, in the order of the file")
 def lines_are_in_order(x):
     lines = x.value("lines", list[str])
+    of_flowers(x)
     yield equal("lines", len(lines), 150, must=True)
     for number, (line, (name, numbers)) in enumerate(
         zip(lines, flowers().values(), strict=True), 1
@@ -92,7 +103,6 @@ def lines_are_in_order(x):
 @check(3, points=11, title="Each reader got its partitions, from the beginning")
 def readers_got_everything(x):
     consumed = {name: x.value(f"consumed[{name!r}]", READ) for name in READERS}
-    yield expect(log(x), "both topics are empty: task 2 fills them", must=True)
     for name in READERS:
         yield expect(*_same_records(name, consumed[name], _stored(x, name)))
 
@@ -117,6 +127,7 @@ def readers_waited(x):
         dict[str, tuple[float, float]],
         called="seconds",
     )
+    were_read(x, x.value("consumed['all']", READ))
     for name in READERS:
         idle, took = waited.get(name, (0, 0))
         yield (
@@ -129,6 +140,7 @@ def readers_waited(x):
 def listing_shows_the_records(x):
     listing = x.value("listing", list[str])
     consumed = x.value("consumed['all']", READ)
+    were_read(x, consumed)
     header = listing[0].lower() if listing else ""
     yield (
         all(word in header for word in ("topic", "value", "partition")),
@@ -151,7 +163,8 @@ def points_are_the_records(x):
         for topic, record in log(x)
         if isinstance(numbers := pair(record), list)
     ]
-    yield expect(expected, "no record of the two topics has a pair as its value", must=True)
+    if not expected:
+        raise Unseen("no record of the two topics has a pair as its value")
     yield same("points", points, expected)
     consumed = [r["pair"] for r in x.value("consumed['all']", READ)]
     yield equal("pairs in the order of consumed", [[*p[:2]] for p in points] == consumed, True)
@@ -160,8 +173,9 @@ def points_are_the_records(x):
 @check(5, points=6, title="The labels that differ")
 def labels_that_differ(x):
     changed = x.value("changed", list[tuple[int, str, str]])
-    if not log(x):
-        raise Unseen("both topics are empty: there are no records to label")
+    sent = {row(record) for _, record in log(x)}
+    if any(number not in sent for number, *_ in CHANGED):
+        raise Unseen("the two topics do not hold all flowers: there are no records to label")
     right = [found for found in changed if list(found) in CHANGED]
     yield (
         len(changed) == len(right) == len(CHANGED) and len({*changed}) == len(CHANGED),

@@ -32,6 +32,23 @@ def log(x) -> list[tuple[str, object]]:
     ]
 
 
+def of_flowers(x) -> list[tuple[str, object]]:
+    """The same; ends the check where they are not the flowers, or a few of them."""
+    records = log(x)
+    there = {row(record) for _, record in records} & flowers().keys()
+    if 2 * len(there) < len(flowers()):
+        raise Unseen(f"the two topics hold {len(there)} of 150 flowers, by the header row")
+    return records
+
+
+def were_read(x, consumed: list[dict]) -> None:
+    """Ends the check where these are not the records of the topics, or a few of them."""
+    there = {(topic, r.partition, r.offset, row(r)) for topic, r in of_flowers(x)}
+    found = [r for r in consumed if (r["topic"], r["partition"], r["offset"], r["row"]) in there]
+    if 2 * len(found) < len(consumed):
+        raise Unseen(f"{len(found)} of {len(consumed)} records in consumed lie in the two topics")
+
+
 def row(record) -> int | None:
     """The number in the header of a record; None where there is none."""
     return whole_number(record.header("row"))

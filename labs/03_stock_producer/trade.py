@@ -39,3 +39,9 @@ def by_name(x, log):
         if (key := record.key_text()) in found:
             found[key].append(record)
     return found
+
+
+def of_stocks(x, log):
+    """The records that tell of one of the student's stocks, by their key or in their value."""
+    known = names(x)
+    return [r for r in log if r.key_text() in known or any(name in r.text() for name in known)]

@@ -33,6 +33,8 @@ def numbers(x):
 def lost_and_extra(x, topic):
     """What the log itself says: numbers that are not there, and copies beyond the first."""
     found = copies(x, topic)
+    if found.keys() - numbers(x):
+        raise Unseen(f"{topic} holds records that are none of the burst")
     return {
         "lost": len(numbers(x) - set(found)),
         "extra": sum(found.values()) - len(found),

@@ -1,6 +1,6 @@
 """The script `course`: finds Python, makes the environment once, hands over.
 
-The quick tests put a stand-in for Python into .venv that tells how it was called. The slow ones
+Most tests put a stand-in for Python into .venv that tells how it was called. Those of the machine
 install a small project for real, with the same script and the same installer.
 """
 
@@ -20,6 +20,9 @@ from commands.verbs import VERBS
 from kafkalab.places import repository
 from kafkalab.wait import wait_until
 from tests.isolation import tiny, without_network
+
+# What stands in front of everything, and is touched once in a while: a process for each test.
+pytestmark = pytest.mark.slow
 
 ECHO = """#!/bin/sh
 echo "arguments: $*"
@@ -195,7 +198,6 @@ def test_help_after_two_dashes_is_for_another_program(clone):
     assert said.stderr == "it installs\n"
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_the_doctor_looks_before_anything_is_installed(clone):
     said = run(clone / "course", "doctor", "--json")
@@ -208,7 +210,6 @@ def test_the_doctor_looks_before_anything_is_installed(clone):
     assert not (clone / ".venv").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_the_doctor_names_a_network_that_is_not_there(clone):
     said = run(*without_network(), clone / "course", "doctor", "--json")
@@ -219,7 +220,6 @@ def test_the_doctor_names_a_network_that_is_not_there(clone):
     assert "127.0.0.1" in found["loopback"]["seen"]
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_an_installation_without_network_says_so(clone):
     text = PYPROJECT.replace("dev = []", 'dev = ["crc32c==2.9.post0"]')
@@ -234,7 +234,6 @@ def test_an_installation_without_network_says_so(clone):
     assert mend.startswith("Connect to the internet")
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_an_installation_on_a_full_disk_says_so(clone, tmp_path):
     disk = tmp_path / "disk"
@@ -247,7 +246,6 @@ def test_an_installation_on_a_full_disk_says_so(clone, tmp_path):
     assert said.stderr.splitlines()[-3] == "The disk is full."
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_an_installation_off_a_terminal_says_how_far_it_is(clone):
     """A registry that accepts and never answers: pip waits for it longer than ten seconds."""
@@ -262,7 +260,6 @@ def test_an_installation_off_a_terminal_says_how_far_it_is(clone):
     assert "did not answer in time" in said.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_it_installs_once_and_again_when_the_list_changes(clone, tmp_path):
     first = run(clone / "course", "lab", umask=0o077, env={**os.environ, "LC_ALL": "C"})
@@ -283,7 +280,6 @@ def test_it_installs_once_and_again_when_the_list_changes(clone, tmp_path):
     assert not (moved / ".venv.log").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_an_interrupted_installation_is_repaired(clone):
     with subprocess.Popen(
@@ -298,7 +294,6 @@ def test_an_interrupted_installation_is_repaired(clone):
     assert "the course speaks" in again.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.machine
 def test_a_failed_installation_is_told_in_three_lines(clone):
     text = PYPROJECT.replace("dev = []", 'dev = ["kafka-python==0.0.0"]')

@@ -107,17 +107,20 @@ def test_grade_writes_records_pages_and_json_and_resumes(solved, tmp_path, capsy
     assert page.exists()
 
 
-def test_an_engine_that_is_not_there_is_told_before_the_first_hand_in(
-    solved, tmp_path, monkeypatch, capsys
+@pytest.mark.parametrize("command", ["grade 90 anna.ipynb --out grades", "verify 90", "run 00 01"])
+def test_an_engine_that_is_not_there_is_told_once_before_the_first_run(
+    command, solved, tmp_path, monkeypatch, capsys
 ):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     monkeypatch.setenv("KAFKALAB_ENGINE", "process")  # is put back afterwards
     nbformat.write(solved, tmp_path / "anna.ipynb")
-    out = tmp_path / "grades"
-    command = ["grade", "90", str(tmp_path / "anna.ipynb"), "--out", str(out)]
-    assert app.main([*command, *sandboxed.options(), "--engine", "docker"]) == 1
-    assert re.search("Docker is (not installed|installed, but)", capsys.readouterr().err)
-    assert not out.exists()
+    options = [] if command.startswith("run") else sandboxed.options()
+    assert app.main([*command.split(), *options, "--engine", "docker"]) == 1
+    said = capsys.readouterr()
+    assert re.match("Docker is (not installed|installed, but)", said.err), said
+    assert not said.out
+    assert [path.name for path in tmp_path.iterdir()] == ["anna.ipynb"]
 
 
 OLD_KEY = "0f3c5a7d9b1e2468ace0"

@@ -1,7 +1,6 @@
 """`./course lab` opens JupyterLab on this machine only, with its token and this Python."""
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from commands import lab, unattended
+from kafkalab import environment
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 from tests.browser import CHROMIUM, QUIET
@@ -64,7 +64,10 @@ def server(tmp_path):
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [*command, "--no-browser"], stderr=output, cwd=tmp_path, env=os.environ | own
+            [*command, "--no-browser"],
+            stderr=output,
+            cwd=tmp_path,
+            env=environment.for_jupyterlab() | own,
         ) as process,
     ):
         try:

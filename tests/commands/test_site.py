@@ -93,6 +93,7 @@ def made(course: Course) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_has_a_page_for_each_lesson_and_contents(made: Path) -> None:
     names = sorted(file.name for file in made.iterdir())
     assert names == [
@@ -107,6 +108,7 @@ def test_it_has_a_page_for_each_lesson_and_contents(made: Path) -> None:
         assert told in contents
 
 
+@pytest.mark.slow
 def test_a_page_shows_questions_and_what_the_run_answered_and_hides_solutions(made: Path) -> None:
     html = (made / "08_durability.html").read_text("utf-8")
     body = html.partition("<main>")[2]
@@ -122,6 +124,7 @@ def test_a_page_shows_questions_and_what_the_run_answered_and_hides_solutions(ma
     assert "Solved" not in body
 
 
+@pytest.mark.slow
 def test_links_lead_to_pages_of_the_site_and_nothing_is_fetched_from_elsewhere(made: Path) -> None:
     html = (made / "08_durability.html").read_text("utf-8")
     for told in (
@@ -135,6 +138,7 @@ def test_links_lead_to_pages_of_the_site_and_nothing_is_fetched_from_elsewhere(m
         assert fetching not in html
 
 
+@pytest.mark.slow
 def test_what_ran_before_is_taken_and_what_has_changed_is_run_again(
     course: Course, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +160,7 @@ def test_another_folder_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_no_site_is_written_where_a_lesson_fails(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 from commands.lab import options
-from kafkalab import places
+from kafkalab import environment, places
 from kafkalab.setup import contents, copies
 from kafkalab.spark.pool import warm_spark
 from kafkalab.wait import wait_until
@@ -44,8 +44,8 @@ def jupyterlab(work: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
     Gives the address at which it opens one of the notebooks.
     """
     runtime = tmp_path / "runtime"
-    environment = {
-        **os.environ,
+    surroundings = {
+        **environment.for_jupyterlab(),
         "JUPYTER_RUNTIME_DIR": str(runtime),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
@@ -56,7 +56,7 @@ def jupyterlab(work: Path, tmp_path: Path) -> Iterator[Callable[[str], str]]:
         command.append("--allow-root")
     with (tmp_path / "jupyterlab.log").open("wb") as log:
         server = subprocess.Popen(
-            command, cwd=work, env=environment, stdout=log, stderr=log, start_new_session=True
+            command, cwd=work, env=surroundings, stdout=log, stderr=log, start_new_session=True
         )
     try:
 

@@ -131,6 +131,15 @@ def test_jupyterlab_can_be_loaded_behind_every_proxy(setting, kept, tmp_path):
     assert (loaded.returncode, loaded.stderr) == (0, "")
 
 
+@pytest.mark.slow
+def test_a_process_becomes_jupyterlab_behind_a_socks_proxy(tmp_path):
+    """`./course lab` does: it loads JupyterLab into its own process."""
+    loads = f"{CLEARED.format(call='clear_for_jupyterlab()')}\nimport jupyterlab.labapp"
+    proxies = dict.fromkeys(("ALL_PROXY", "https_proxy"), "socks5h://127.0.0.1:1080")
+
+    assert not proxies.keys() & run(loads, tmp_path, **proxies).keys()
+
+
 def test_the_docker_engine_of_this_home_is_found_from_another(tmp_path):
     (tmp_path / ".docker").mkdir()
     ask = (

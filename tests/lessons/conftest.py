@@ -1,3 +1,4 @@
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(name, scripts, ids=[rules.name(script) for script in scripts])
 
 
+@cache  # each worker collects: parsing the pages once a test function was a fifth of it
 def read(file: Path) -> Script:
     root = TEMPLATE.root if file.is_relative_to(TEMPLATE.root) else COURSE.root
     return percent.read(file.read_text("utf-8"), file.relative_to(root).as_posix())

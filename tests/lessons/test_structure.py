@@ -7,10 +7,13 @@ is tested in tests/authoring. How a page reads, and its words, the build tells a
 import ast
 import json
 import re
+from collections import Counter
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
 from authoring import chores, notebooks, solutions, style
 from authoring.build import Course
@@ -97,25 +100,30 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert broken_links(text, tmp_path) == ["gone.ipynb", "README.md#labs"]
 
 
+@cache
+def student_page(root: Path, lab: str) -> NotebookNode:
+    """What the builder makes of a lab, for all tests that look at it."""
+    return notebooks.student_notebook((root / lab).read_text("utf-8"), lab)
+
+
 def test_the_student_sees_no_line_of_a_solution(lab: Script, course: Course) -> None:
-    text = (course.root / lab.path).read_text("utf-8")
-    student = [
+    student = Counter(
         line.strip()
-        for cell in notebooks.student_notebook(text, lab.path).cells
+        for cell in student_page(course.root, lab.path).cells
         for line in cell.source.splitlines()
-    ]
+    )
+    allowed = Counter(
+        line.strip()
+        for page in lab.cells
+        for n, line in enumerate(page.lines)
+        if not any(r.first < n < r.last for r in solutions.regions(page))
+    )
     for cell in lab.code():
         regions = solutions.regions(cell)
         inside = {n for region in regions for n in range(region.first + 1, region.last)}
         for number in sorted(inside):
             line = cell.lines[number].strip()
-            allowed = sum(
-                line == other.strip()
-                for page in lab.cells
-                for n, other in enumerate(page.lines)
-                if not any(r.first < n < r.last for r in solutions.regions(page))
-            )
-            assert not line or student.count(line) <= allowed, (
+            assert not line or student[line] <= allowed[line], (
                 f"{lab.path}:{cell.line + number}: this line of the solution reaches the student"
             )
 
@@ -130,8 +138,7 @@ def test_the_student_sees_no_name_of_a_hidden_check(lab: Script, course: Course)
         for node in ast.walk(ast.parse(hidden.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef)
     ]
-    text = (course.root / lab.path).read_text("utf-8")
-    student = notebooks.to_text(notebooks.student_notebook(text, lab.path))
+    student = notebooks.to_text(student_page(course.root, lab.path))
     for name in names:
         assert not re.search(rf"\b{name}\b", student), f"{lab.path}:1: names hidden check {name}"
 

@@ -16,7 +16,7 @@ def nothing_else_was_set(x):
     yield equal("settings of the topic's own", own, ["retention.ms"])
 
 
-@check(2, points=3, title="The key chose the partition")
+@check(2, points=3, title="The key chose the partition", needs="key_is_the_station")
 def key_chose_the_partition(x):
     log = x.read(x.p.topic)
     yield from _chosen_by_key(log, len(x.kafka.topic(x.p.topic).partitions))

@@ -39,7 +39,7 @@ import time
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-from kafkalab import Cluster, clients, quick, wait_until
+from kafkalab import clients, quick, wait_until
 
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
 producer = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
@@ -73,63 +73,7 @@ quorum
 # %% [markdown]
 # ## Before task 1: lines on the console
 #
-# Your cluster refuses an unknown topic. With the setting `auto.create.topics.enable` a broker
-# creates one as soon as somebody asks for it. A second cluster, which has the setting, shows how
-# that looks to a client.
-#
-# Before you run the next cell: a producer sends to a topic that is not there yet. Is the first
-# thing that it hears an error?
-
-# %% tags=["demo", "Q3"]
-import logging
-
-complaints = []
-listener = logging.Handler()
-listener.emit = lambda line: complaints.append(line.getMessage())
-logger = logging.getLogger("kafka")
-logger.addHandler(listener)
-
-other = Cluster.start("replicated", settings={"auto.create.topics.enable": "true"})
-assert "test1" not in other.topics()
-writer = KafkaProducer(bootstrap_servers=other.address, **quick.producer | {"max_block_ms": 20_000})
-first = writer.send("test1", b"hello").get(timeout=10)
-
-logger.removeHandler(listener)
-assert any("test1 not found" in complaint for complaint in complaints)
-assert first.offset == 0, "the complaint was over within a second, and the record is stored"
-other.topic("test1")
-
-# %% [markdown]
-# The complaint belongs to the creation, and the client repeats its question. A typing error would
-# have made a topic too. That is why the course has the setting off.
-#
-# A text book says "start the coordination service in one terminal, then the broker in a second"
-# and prints *the same command* twice. Two observations tell that no broker runs after that: nobody
-# listens on its port, and there is no such process. The next cell makes both, before and after.
-
-# %% tags=["demo", "Q2"]
-from contextlib import suppress
-from socket import create_connection
-
-
-def observe(cluster, broker):
-    """Whether somebody listens on the port of the broker, and what its process does."""
-    host, port = cluster.addresses[broker].split(":")
-    listening = False
-    with suppress(ConnectionRefusedError), create_connection((host, int(port)), timeout=2):
-        listening = True
-    return listening, cluster.engine.state(f"broker-{broker}")
-
-
-there = observe(other, 0)
-other.kill(0)
-gone = observe(other, 0)
-other.close()
-assert there == (True, "running")
-assert gone == (False, "exited")
-
-# %% [markdown]
-# Now your own cluster. Somebody types `first` into the console producer, presses Enter twice,
+# Somebody types `first` into the console producer, presses Enter twice,
 # types `second`, and presses Enter twice.
 #
 # Before you run the next cell: how many records are stored? And what does a console consumer show
@@ -733,7 +677,8 @@ def sent(name, value, **others):
     key = f"{name}={value}".encode()
     with KafkaProducer(bootstrap_servers=lab.cluster.address, **{name: value}, **others) as writer:
         began = time.monotonic()
-        promise = writer.send(lab.p.probe_topic, b"flower", key)
+        # one partition: by their keys the tries would lie apart, each at the first offset
+        promise = writer.send(lab.p.probe_topic, b"flower", key, partition=0)
         return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 

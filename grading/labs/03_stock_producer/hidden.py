@@ -63,7 +63,7 @@ def own_failures_pass_on(x):
 
 @check(6, points=3, title="A failure does not end the trade", needs="no_price_is_lost")
 def trade_goes_on(x):
-    failed = [line for line in x.value("complaints", list[str]) if "failed" in line]
+    failed = [line for line in x.value("complaints", list[str]) if "failed" in line.lower()]
     few = f"{len(failed)} lines say failed, and the trade went on for three at least"
     yield expect(len(failed) >= 3, few, must=True)
     yield (

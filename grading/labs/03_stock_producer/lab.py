@@ -77,8 +77,7 @@ of_brokers
 # settings are the topic's own: `max.message.bytes` is `lab.p.max_bytes`, and `min.insync.replicas`
 # is 2. **10 points**
 #
-# Why 2, when there are three copies? With 3, the first broker that is restarted would stop the
-# trade.
+# Why 2, when there are three copies? You will see it before task 7.
 #
 # *Example.* `Configs: min.insync.replicas=2,max.message.bytes=40000`
 
@@ -220,8 +219,9 @@ lab.check(3)
 # %% [markdown]
 # ## Task 4: a producer that counts
 #
-# kafka-python has no interceptors, so wrap the producer. `CountingProducer(producer)` keeps it as
-# `producer`. Its method `send(topic, **parts)` sends with the wrapped producer and returns its
+# kafka-python has no interceptors, so wrap the producer. (`logbook.py` in the folder of this lab is
+# an interceptor for another such wrapper.) `CountingProducer(producer)` keeps it as `producer`. Its
+# method `send(topic, **parts)` sends with the wrapped producer and returns its
 # future. It has three numbers:
 #
 # - `sent`: how often `send` was called;
@@ -265,13 +265,20 @@ class CountingProducer:
 # The next cell tries it: records of the right size, records that the topic refuses because they
 # are too large, and one that has no form at all.
 
+
 # %%
-remove(lab.p.counted_topic)
-limit = {"max.message.bytes": str(lab.p.max_bytes)}
-admin.create_topics(
-    {lab.p.counted_topic: {"num_partitions": 1, "replication_factor": 3, "configs": limit}}
-)
-lab.cluster.wait_for_topic(lab.p.counted_topic)
+def new_topic(name, partitions=1, configs=None):
+    """An empty topic with three copies of each partition; one of that name is deleted first."""
+    remove(name)
+    shape = {"num_partitions": partitions, "replication_factor": 3, "configs": configs or {}}
+    admin.create_topics({name: shape})
+    lab.cluster.wait_for_topic(name)
+
+
+new_topic(lab.p.counted_topic, configs={"max.message.bytes": str(lab.p.max_bytes)})
+
+
+# %%
 # without a serializer a value has to be bytes already
 plain = KafkaProducer(bootstrap_servers=lab.cluster.address, linger_ms=0, **quick.producer)
 counting = CountingProducer(plain)
@@ -346,42 +353,8 @@ lab.check(5)
 
 # %% [markdown]
 # The cell above also shows what you did not set. How often does this client try again? Without
-# an end: what ends a send is its time, `delivery_timeout_ms`.
-#
-# The next table is of what Java's documentation says of version 4.3. Before you run it: in how many
-# of the sixteen does this client differ?
-
-# %% tags=["demo", "A113"]
-java = {
-    "acks": -1,  # all
-    "enable_idempotence": True,
-    "retries": 2_147_483_647,
-    "delivery_timeout_ms": 120_000,
-    "request_timeout_ms": 30_000,
-    "retry_backoff_ms": 100,
-    "max_in_flight_requests_per_connection": 5,
-    "batch_size": 16_384,
-    "linger_ms": 5,
-    "max_block_ms": 60_000,
-    "max_request_size": 1_048_576,
-    "compression_type": None,
-    "client_id": None,
-    "partitioner": None,  # murmur2 for a key, else one partition for as long as a batch lasts
-    "buffer_memory": 33_554_432,
-    "interceptor_classes": [],
-}
-here = KafkaProducer.DEFAULT_CONFIG
-differ = {n: (java[n], here.get(n, "not there")) for n in java if here.get(n) != java[n]}
-absent = java.keys() - here.keys()
-assert absent == {"buffer_memory", "interceptor_classes"}
-assert set(differ) == {"retries", "linger_ms", "partitioner"} | absent
-differ
-
-# %% [markdown]
-# In five. Java's number of retries is large and this client's is without an end; in both it is the
-# time that ends a send. Java waits 5 ms for company since version 4, and this client not at all. A
-# record without a key goes to a random partition here. And two settings are missing: this client's
-# buffer has no bound, and it has no interceptors. Lesson 05 puts a bound in front of it.
+# an end: what ends a send is its time, `delivery_timeout_ms`. In `java_defaults.py`, in the folder
+# of this lab, stands what Java's producer does where nothing is set.
 
 # %% [markdown]
 # ## Task 6: one sender for each stock
@@ -446,6 +419,13 @@ my_lost
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
+
+def has_begun():
+    """Whether 1,000 prices have arrived, or a trade has ended before its time."""
+    return trading.acknowledged > 1_000 or any(one.done() for one in tried)
+
+
+# %%
 lines, measured, stop = [], [], threading.Event()
 trading = CountingProducer(shared)
 threads = ThreadPoolExecutor(len(lab.p.stocks) + 1)
@@ -454,11 +434,7 @@ tried = [
     threads.submit(trade, trading, lab.p.topic, stock, stop, lines.append) for stock in lab.p.stocks
 ]
 try:
-    wait_until(
-        lambda: trading.acknowledged > 200 or any(one.done() for one in tried),
-        timeout=20,
-        what="the first prices",
-    )
+    wait_until(has_begun, timeout=20, what="the first prices")
     restarted_at = time.time()
     lab.cluster.restart(lab.p.restarted)
     stop.wait(seconds_of_trading)
@@ -511,13 +487,12 @@ whole
 
 # %% [markdown]
 # Each number with what it says of itself. A record is larger than its JSON: key, header and frame
-# come with it. If one rate is to wake you up at night, it is that of the errors. Retries are what a
-# producer is for.
+# come with it. If one rate is to wake you up at night, it is that of the errors.
 
 # %% [markdown]
 # What does Spark read in the topic?
 
-# %% tags=["demo", "A159"]
+# %% tags=["demo"]
 from IPython.display import display
 from pyspark.sql import functions as F
 
@@ -532,12 +507,10 @@ table = priced.groupBy("stock", "partition").agg(
     F.count("*").alias("prices"), F.min("price"), F.mean("price"), F.max("price")
 )
 display(table.orderBy("partition", "stock").toPandas().round(2))
+
+# %% tags=["demo"]
 in_log = priced.count()
 print(my_lost.against(trading.acknowledged - in_log))
-usual = {name: (murmur2(name.encode()) & 0x7FFFFFFF) % 3 for name in ("IBM", "SUN", "UBER", "XYZ")}
-other = {name: (murmur2(name.encode()) & 0x7FFFFFFF) % 3 for name in ("GOOG", "INEL", "ABC", "DEF")}
-assert set(usual.values()) == {2}
-assert set(other.values()) == {0}, "partition 1 would have nothing to do"
 ax = charts.records_per_second(priced, marks={f"broker {lab.p.restarted} restarts": restarted_at})
 ax.set_title(f"{in_log} prices in the log, of {trading.acknowledged} that were acknowledged")
 charts.show(
@@ -553,36 +526,8 @@ charts.show(
 #
 # The next topic needs all *three* copies in sync, and has one partition. Its leader is stopped in
 # the middle of 200 records. `patient` has the client's own retries; `twice` has the old ones, and
-# sends one record while the leader is away. A logbook looks on. Java calls it an *interceptor*: it
-# hears of each record and of each answer. It notes each hundredth at the level `INFO`, and the
-# others at `DEBUG`. Before you run the next three cells: which records arrive, and how many lines
-# are noted in all?
-
-# %% tags=["demo"]
-import logging
-from logging.handlers import BufferingHandler
-
-from kafkalab.lessons.producers.interceptors import InterceptingProducer
-
-log = logging.getLogger("stocks")
-log.setLevel(logging.DEBUG)
-
-
-class Logbook:
-    sent = answered = 0
-
-    def on_send(self, record):
-        self.sent += 1
-        self.tell(self.sent, "on_send", record["value"])
-        return record
-
-    def on_acknowledgement(self, receipt, error):
-        self.answered += 1
-        self.tell(self.answered, "on_ack", error or (receipt.topic, receipt.offset))
-
-    def tell(self, number, hook, what):
-        log.log(logging.DEBUG if number % 100 else logging.INFO, "%s %s", hook, what)
-
+# sends one record while the leader is away. Before you run the next three cells: which records
+# arrive?
 
 # %% tags=["demo", "A131"]
 old_advice = {
@@ -592,50 +537,42 @@ old_advice = {
     "max_in_flight_requests_per_connection": 1,
 }
 strict = f"{lab.p.topic}-strict"
-remove(strict)
-needs_all = {"num_partitions": 1, "replication_factor": 3, "configs": {"min.insync.replicas": "3"}}
-admin.create_topics({strict: needs_all})
-lab.cluster.wait_for_topic(strict)
+new_topic(strict, configs={"min.insync.replicas": "3"})
 lab.cluster.wait_for_isr(strict, 3)
-patient = KafkaProducer(
-    bootstrap_servers=lab.cluster.address, **quick.producer | {"delivery_timeout_ms": 60_000}
-)
-twice = KafkaProducer(
-    bootstrap_servers=lab.cluster.address,
-    **quick.producer | {"delivery_timeout_ms": 60_000} | old_advice,
-)
+a_minute = quick.producer | {"delivery_timeout_ms": 60_000}
+patient = KafkaProducer(bootstrap_servers=lab.cluster.address, **a_minute)
+twice = KafkaProducer(bootstrap_servers=lab.cluster.address, **a_minute | old_advice)
 assert {name: twice.config[name] for name in old_advice} == old_advice
-logbook, log.handlers = Logbook(), [BufferingHandler(capacity=1_000)]
-logged = InterceptingProducer(patient, logbook)
-leader = lab.cluster.topic(strict).partitions[0].leader
 old_advice
 
-# %% tags=["demo", "A132", "A140"]
-promises = [logged.send(strict, value=b"%d" % number) for number in range(100)]
-logged.flush(timeout=15)
+# %% tags=["demo"]
+leader = lab.cluster.topic(strict).partitions[0].leader
+promises = [patient.send(strict, value=b"%d" % number) for number in range(100)]
+patient.flush(timeout=15)
 twice.send(strict, value=b"before").get(timeout=15)
 lab.cluster.stop(leader)
 lab.cluster.wait_for_isr(strict, 2)
-promises += [logged.send(strict, value=b"%d" % number) for number in range(100, 200)]
+promises += [patient.send(strict, value=b"%d" % number) for number in range(100, 200)]
 meanwhile = twice.send(strict, value=b"meanwhile")
 wait_until(lambda: meanwhile.is_done, timeout=30, what="an end of the one record")
 waiting = sum(not promise.is_done for promise in promises)
 again = patient.metrics()["producer-metrics"]["record-retry-rate"]
 lab.cluster.restart(leader)
-logged.flush(timeout=60)
+patient.flush(timeout=60)
+print(f"While the leader was away {waiting} records waited, {again:.1f} were sent again a second.")
+print(f"The one of twice: {meanwhile.exception!r}")
 
+# %% tags=["demo", "A132"]
 reader = KafkaConsumer(
     strict, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **quick.consumer
 )
 arrived = [record.value for record in clients.records_until_end(reader)]
 arrived.remove(b"before")  # what is left: all 200, once each, in their order
-assert (waiting, again > 0, arrived) == (100, True, [b"%d" % number for number in range(200)])
+assert arrived == [b"%d" % number for number in range(200)]
+assert waiting == 100
+assert again > 0
 assert meanwhile.failed()
-assert logbook.sent == logbook.answered == 200, "they agree after a flush"
-told = [(line.levelname, line.getMessage()) for line in log.handlers[0].buffer]
-assert [level for level, _ in told].count("INFO") == len(told) / 100 == 4
-print(f"{again:.1f} records sent again each second; the one: {meanwhile.exception!r}")
-[text for level, text in told if level == "INFO"]
+len(arrived)
 
 # %% [markdown]
 # All 200 of them, once each and in their order, although 100 were refused again and again. The one
@@ -693,63 +630,38 @@ def run(producer, topic, stocks):
 # END SOLUTION
 
 # %% [markdown]
-# `lab.program` puts the cells of tasks 2 to 7 into a file. What stands below them is the course's:
-# it notes what is asked of the producer, and in its last line tells the counts, and what came after
-# the last price. The program runs as a process of its own, until a signal comes.
+# `lab.program` puts the cells of tasks 2 to 7 into a file. What stands below them is the course's
+# (`END` in `programs.py`): it notes what is asked of the producer, and in its last line tells the
+# counts, and what came after the last price. The program runs as a process of its own, until a
+# signal comes.
 
 # %%
 import subprocess
 import sys
 
+from programs import END
+
 from kafkalab import CourseError
 
-END = """
-if __name__ == "__main__":
-    import json
-    import sys
-    from kafka import KafkaProducer
-    from kafkalab import quick
-    address, topic, stocks, important = json.loads(sys.argv[1])
-    own = {**settings(important), "linger_ms": 500}  # so that the buffer is never empty
-    asked = []  # of the producer, since the last price
-
-    class Noting(KafkaProducer):
-        def send(self, *given, **named):
-            asked.clear()
-            return super().send(*given, **named)
-
-        def flush(self, timeout=None):
-            asked.append("flush")
-            return super().flush(timeout)
-
-        def close(self, timeout=None):
-            asked.append("close")
-            return super().close(timeout)
-
-    producer = CountingProducer(Noting(bootstrap_servers=address, **quick.producer | own))
-    status = run(producer, topic, stocks)
-    counts = {name: getattr(producer, name) for name in ("sent", "acknowledged", "failed")}
-    print(json.dumps({**counts, "asked": asked}))
-    sys.exit(status)
-"""
 file = lab.program("stock_producer.py", tasks=range(2, 8), end=END)
-remove(lab.p.program_topic)
-admin.create_topics({lab.p.program_topic: {"num_partitions": 3, "replication_factor": 3}})
-lab.cluster.wait_for_topic(lab.p.program_topic)
+new_topic(lab.p.program_topic, partitions=3)
+
+
+def records():
+    """How many prices the programs have sent so far."""
+    return lab.cluster.topic(lab.p.program_topic).records
 
 
 # %%
 def run_until(name):
     """The status of the program after this signal, and the lines that it printed."""
-    topic = lab.p.program_topic
-    enough = lab.cluster.topic(topic).records + 100
-    given = json.dumps([lab.cluster.address, topic, lab.p.stocks, lab.p.important])
-    process = subprocess.Popen(
-        [sys.executable, "-u", file, given], stdout=subprocess.PIPE, text=True
-    )
+    enough = records() + 100
+    given = json.dumps([lab.cluster.address, lab.p.program_topic, lab.p.stocks, lab.p.important])
+    command = [sys.executable, "-u", file, given]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         wait_until(
-            lambda: process.poll() is not None or lab.cluster.topic(topic).records > enough,
+            lambda: process.poll() is not None or records() > enough,
             timeout=25,
             what="100 prices of the program",
             not_yet=(CourseError,),
@@ -777,7 +689,7 @@ lab.check(7)
 # Here is a worker whose author forgot `stop`. From outside nobody can end a thread of Python. But a
 # producer that is closed takes no record, and `send` then raises.
 #
-# Before you run the next two cells: how many of the two workers will have ended after the 200 ms,
+# Before you run the next three cells: how many of the two workers will have ended after the 200 ms,
 # and how many prices of the long form will fail?
 
 
@@ -806,11 +718,8 @@ def at_work(*workers):
     return producer, jobs, stop
 
 
-# %% tags=["demo", "A163"]
-remove(f"{lab.p.topic}-ends")
-admin.create_topics({f"{lab.p.topic}-ends": {"num_partitions": 3, "replication_factor": 3}})
-lab.cluster.wait_for_topic(f"{lab.p.topic}-ends")
-
+# %% tags=["demo"]
+new_topic(f"{lab.p.topic}-ends", partitions=3)
 long_form, jobs, stop = at_work(trade, deaf)
 stop.set()
 late = wait(jobs, timeout=0.2).not_done  # ask the workers; that `stop` is set says nothing
@@ -821,7 +730,9 @@ assert not jobs[1].done(), "nothing has ended this one yet"
 long_form.producer.close(timeout=10)  # the force
 ended_by = [type(job.exception(timeout=10)).__name__ for job in jobs]
 assert ended_by == ["NoneType", "IllegalStateError"]
+ended_by
 
+# %% tags=["demo", "A163"]
 short_form, jobs, stop = at_work(trade, trade)
 stop.set()
 wait(jobs, timeout=0.2)
@@ -834,8 +745,7 @@ counts
 
 # %% [markdown]
 # Both forms lost nothing that the producer had taken. They differ in what they know: the long one
-# asks each worker whether it has ended, and so it can say that one had to be forced. A program that
-# asks instead whether `stop` is set always hears yes, and would never use its force.
+# asks each worker whether it has ended, and so it can say that one had to be forced.
 #
 # And the order matters. Workers first, then the flush, then the close: whoever flushes while
 # others still send has a buffer that fills behind his back.
@@ -843,49 +753,38 @@ counts
 # %% [markdown]
 # ## After a crash
 #
-# A program copies lines of a file. After each hundred it flushes, and only then writes down how far
-# it has come. In the middle of the sixth hundred the power fails.
+# A program copies the lines of a file (`COPY` in `programs.py`). After each hundred it flushes, and
+# only then writes down how far it has come:
 #
-# Before you run the next cells: with which line must the second run begin, and will one be missing?
-# At the end the topic of the copies is deleted and made anew. Which offset does its next record
-# get?
+# ```python
+# if number % 100 == 0:
+#     producer.flush(timeout=10)
+#     checkpoint.write_text(str(number))
+# ```
+#
+# In the middle of the sixth hundred the power fails. Before you run the next two cells: with which
+# line must the second run begin, and will one be missing?
 
 # %% tags=["demo"]
-copy_topic = f"{lab.p.program_topic}-copy"
-COPY = """
-import os, sys
 from pathlib import Path
-from kafka import KafkaProducer
-from kafkalab import quick
-address, topic, crash_at = sys.argv[1], sys.argv[2], int(sys.argv[3])
-checkpoint = Path("checkpoint")
-done = int(checkpoint.read_text()) if checkpoint.exists() else 0
-print(done, flush=True)
-producer = KafkaProducer(bootstrap_servers=address, linger_ms=5_000, **quick.producer)
-for number in range(done + 1, 1001):
-    producer.send(topic, value=b"%d" % number)
-    if number == crash_at:
-        os._exit(1)  # no flush, no close
-    if number % 100 == 0:
-        producer.flush(timeout=10)
-        checkpoint.write_text(str(number))
-"""
+
+from programs import COPY
+
+copy_topic = f"{lab.p.program_topic}-copy"
 
 
-def copy(crash_at):
+def copy(crash_at=0):
+    """The status of the program, and the line behind which it began."""
     given = [sys.executable, "-P", "-c", COPY, lab.cluster.address, copy_topic, str(crash_at)]
     run = subprocess.run(given, capture_output=True, text=True, timeout=60)
     return run.returncode, int(run.stdout)
 
 
-# %% tags=["demo", "A146", "A161"]
-from pathlib import Path
-
+# %% tags=["demo", "A146"]
 Path("checkpoint").unlink(missing_ok=True)
-remove(copy_topic)
-admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
-lab.cluster.wait_for_topic(copy_topic)
-crashed, resumed = copy(550), copy(0)
+new_topic(copy_topic)
+crashed = copy(crash_at=550)
+resumed = copy()
 copied = KafkaConsumer(
     copy_topic,
     bootstrap_servers=lab.cluster.address,
@@ -896,19 +795,23 @@ numbers = [int(record.value) for record in clients.records_until_end(copied)]
 assert crashed == (1, 0)
 assert resumed == (0, 500), "the 50 lines behind the checkpoint were in the buffer"
 assert set(numbers) == set(range(1, 1001)), "no line is missing"
-
-remove(copy_topic)
-admin.create_topics({copy_topic: {"num_partitions": 1, "replication_factor": 3}})
-lab.cluster.wait_for_topic(copy_topic)
-afterwards = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
-fresh = afterwards.send(copy_topic, value=b"first")
-assert fresh.get(timeout=10).offset == 0, "a new topic with an old name"
-len(numbers), fresh.value
+print(f"The second run began behind line {resumed[1]}; {len(numbers)} records.")
 
 # %% [markdown]
 # Had the program written its checkpoint before the flush, the second run would have begun with a
-# line that never left the first. The other way round a line may come twice, and none is lost. And
-# the new topic has its old name, and nothing else of the old one: its first offset is 0.
+# line that never left the first. The other way round a line may come twice, and none is lost.
+#
+# Now the topic of the copies is deleted and made anew. Which offset does its next record get?
+
+# %% tags=["demo", "A161"]
+new_topic(copy_topic)
+afterwards = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.producer)
+fresh = afterwards.send(copy_topic, value=b"first").get(timeout=10)
+assert fresh.offset == 0, "a new topic with an old name"
+fresh
+
+# %% [markdown]
+# The new topic has the old name, and nothing else of the old one.
 
 # %%
 lab.score()

@@ -32,6 +32,8 @@ def broker_is_gone(x):
 
 @check(5, points=3, title="One replica was left")
 def one_replica_was_left(x):
+    for broker in (x.p.lost, x.p.second):
+        has_lost(x, broker)
     partitions = x.kafka.topic(x.p.topic).partitions
     (survivor,) = {0, 1, 2} - {x.p.lost, x.p.second}
     others = [p.partition for p in partitions if p.isr != [survivor]]

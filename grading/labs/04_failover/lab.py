@@ -470,7 +470,9 @@ lab.cluster.mend()  # a broker that an earlier try left dead
 names = list(lab.p.delay_topics.values())
 admin.delete_topics(names, raise_errors=False)
 wait_until(lambda: not {*names} & {*lab.cluster.topics()}, timeout=15, what="the topics to go")
-admin.create_topics({name: {"num_partitions": 1, "replication_factor": 3} for name in names})
+dated = {"message.timestamp.type": "LogAppendTime"}  # by the broker that stores the record
+three = {"num_partitions": 1, "replication_factor": 3, "configs": dated}
+admin.create_topics(dict.fromkeys(names, three))
 for topic in names:
     lab.cluster.wait_for_topic(topic)
 

@@ -57,6 +57,8 @@ def lab(tasks):
 
 
 BLANK = lab(STUBS)
+SOLVED_CELLS = tuple(as_handed_in(lab(SOLVED)))
+SOLVED_TEXTS = [cell.text for cell in SOLVED_CELLS]
 
 
 def changed(cells, how, at):
@@ -193,7 +195,7 @@ def executed(texts):
 @example(changes=[("helper up", 1), ("strip ids", 0), ("strip marks", 0), ("drop check", 1)])
 @given(changes=st.lists(st.tuples(ORDER, st.integers(0, 12)), max_size=6))
 def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(changes):
-    cells = as_handed_in(lab(SOLVED))
+    cells = list(SOLVED_CELLS)
     for how, at in changes:
         cells = changed(cells, how, at) or cells
     right, _ = executed(SOLVED_TEXTS)
@@ -207,13 +209,10 @@ def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(chan
             assert number not in woven.unanswered
 
 
-SOLVED_TEXTS = [cell.source for cell in lab(SOLVED).cells]
-
-
 def test_each_kind_of_change_can_be_made():
     kinds = ORDER.elements
     for how in kinds:
-        made = [changed(as_handed_in(lab(SOLVED)), how, at) for at in range(12)]
+        made = [changed(list(SOLVED_CELLS), how, at) for at in range(12)]
         assert any(one is not None for one in made), how
 
 

@@ -13,6 +13,7 @@ import nbformat
 import psutil
 import pytest
 
+from grading.run.compiled import compile_once
 from kafkalab.places import repository
 from kafkalab.wait import wait_until
 from tests import changes
@@ -75,7 +76,12 @@ class Class:
         return subprocess.run(
             [sys.executable, "-c", GRADE, *asked],
             cwd=repository(),
-            env={**_environment(), "TMPDIR": str(self.temporary)},
+            # a module that is compiled by the first run is a file more that it puts in its place
+            env={
+                **_environment(),
+                "TMPDIR": str(self.temporary),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
             capture_output=True,
             text=True,
             timeout=600,
@@ -122,6 +128,7 @@ def graded(course, solved, tmp_path_factory):
     # sockets lie in it, whose paths must be short
     temporary = Path(tempfile.mkdtemp(prefix="k-"))
     made = Class(course, handed_in, temporary)
+    compile_once()
     out = tmp_path_factory.mktemp("undisturbed")
     done = made.grade(out)
     assert done.returncode == 0, done.stderr

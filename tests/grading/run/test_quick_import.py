@@ -6,6 +6,13 @@ import sys
 import pytest
 
 GRAMMAR = "rfc3987_syntax"
+HEAVY = ("pyarrow", "requests", "numpy", "pandas", "rich", "arrow", "pyspark")
+ATTEMPT = """
+import grading.run.worker, grading.run.kernel, grading.run.engine, grading.run.examiner
+import grading.handin.weave, papermill, sys
+print(*(name for name in {heavy} if name in sys.modules))
+import pyarrow.fs, requests.exceptions
+"""
 
 
 @pytest.mark.parametrize("module", ["grading.run.worker", "grading.practice.own_check"])
@@ -15,3 +22,15 @@ def test_no_grammar_of_web_addresses_is_built(module):
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120
     )
     assert done.stdout.split() == ["True", "None"], done.stderr
+
+
+def test_the_process_of_an_attempt_loads_nothing_heavy():
+    """Half of what an attempt cost was the libraries that it never used."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ATTEMPT.format(heavy=HEAVY)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"what a check may want is there: {done.stderr}"
+    assert done.stdout.split() == []

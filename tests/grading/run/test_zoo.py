@@ -63,9 +63,11 @@ ZOO = {
         {1: "import grading.judge.checks, grading.judge.plain\ngrading.judge.checks.run = None\n"
             "grading.judge.plain.plain = lambda *given: 42\ndouble = 42"}, Outcome.FAIL, 0),
     "kills_the_process_that_grades": (
-        {2: "import os\nos.kill(os.getppid(), 9)"},
-        # out of reach in a sandbox: the cell has no answer, and the rest is graded
-        *((Outcome.KERNEL_DIED, 2) if sandboxed.why_not() else (Outcome.PART, 4))),
+        {2: "import os\nos.kill(os.getppid(), 9)\nos.kill(os.getppid(), 0)\n"
+            "def reverse(text):\n    return text[::-1]"},
+        # In a sandbox its parent is the first process there, which the kill does not reach: it is
+        # still there, the cell goes on to its answer, and all is graded.
+        *((Outcome.KERNEL_DIED, 2) if sandboxed.why_not() else (Outcome.PASS, 8))),
     "overwrites_the_parameters": (
         {1: "double = 2 * p.number\np.clear()"}, Outcome.STUDENT_ERROR, 6),
     "forks": ({1: "import os\nif os.fork() == 0:\n    os._exit(0)\ndouble = 2 * p.number"},

@@ -18,7 +18,7 @@ class Nodes:
     def state(self, service):
         return "running"
 
-    def storage(self, service, part):
+    def storage(self, service, part, indexes):
         return self._storage
 
 

@@ -12,6 +12,7 @@ from kafkalab import Cluster, Ledger, quick, wait_until
 pytestmark = pytest.mark.cluster
 
 RECORDS = 60
+MANY = 60  # partitions that keep a new leader busy for a moment
 ONE = [[0], [1], [2]] * 2
 TWO = [[0, 1], [1, 2], [2, 0]] * 2
 THREE = [[0, 1, 2], [1, 2, 0], [2, 0, 1]] * 2
@@ -159,6 +160,47 @@ def test_a_refusal_is_told_at_once_or_hidden_until_the_time_is_up(cluster: Clust
     with pytest.raises(KafkaTimeoutError):
         a_producer(cluster, **limits).send(topic, b"?").get(timeout=20)
     assert cluster.log_ends(topic)[0] == 0
+
+
+def test_what_comes_while_a_dead_follower_counts_is_neither_taken_nor_refused(
+    cluster: Cluster,
+) -> None:
+    """The high watermark of a partition below its minimum stands still, and so does the answer. It
+    keeps back the answers to all that its connection brought later."""
+    strict, loose = (create(cluster, f"while-dead-{low}", [[1, 0]], low) for low in (2, 1))
+    with a_producer(cluster, retries=0, request_timeout_ms=60_000) as producer:
+        for topic in (strict, loose):
+            producer.send(topic, b"before").get(timeout=20)
+        cluster.kill(0)
+        promises = [producer.send(topic, b"?") for topic in (strict, loose)]
+        cluster.wait_for_isr(strict, 1)
+        wait_until(
+            lambda: cluster.topic(loose).partitions[0].end_offset == 2,
+            timeout=20,
+            what="a record that all in sync have, which is one",
+        )
+        assert refusal(a_producer(cluster, retries=0), strict) == "NotEnoughReplicasError"
+        assert refusal(a_producer(cluster, retries=0), loose) is None
+        assert [promise.is_done for promise in promises] == [False, False]
+        assert cluster.log_ends(strict)[1] == 2
+        assert cluster.topic(strict).partitions[0].end_offset == 1
+        cluster.restart(0)
+        assert [promise.get(timeout=30).offset for promise in promises] == [1, 1]
+
+
+def test_a_leader_that_tells_of_fewer_in_sync_acts_on_it_when_the_wait_ends(
+    cluster: Cluster,
+) -> None:
+    """It has led nothing of the rest so far, and takes all of that over in the same moment."""
+    rest = create(cluster, "rest", [[0, 1]] * MANY)
+    strict = create(cluster, "at-once", [[1, 0]], minimum=2)
+    with a_producer(cluster, retries=0) as producer:
+        producer.send(strict, b"before").get(timeout=20)
+        cluster.wait_for_isr(rest, 2)
+        cluster.kill(0)
+        cluster.wait_for_isr(strict, 1)
+        assert refusal(producer, strict) == "NotEnoughReplicasError"
+    assert cluster.log_ends(strict)[1] == 1
 
 
 def test_a_record_that_nobody_sees_is_seen_when_the_minimum_is_lowered(cluster: Cluster) -> None:

@@ -39,6 +39,11 @@ class ByHand:
         container = self.compose("ps", "--all", "--quiet", service).strip()
         return json.loads(self.docker("inspect", "--format", "{{json .State.Health}}", container))
 
+    def endings(self) -> list[str]:
+        """The exit code of each container."""
+        containers = self.compose("ps", "--all", "--quiet").split()
+        return self.docker("inspect", "--format", "{{.State.ExitCode}}", *containers).split()
+
     def docker(self, *arguments: str) -> str:
         done = subprocess.run(
             ["docker", *arguments],
@@ -54,10 +59,12 @@ class ByHand:
 
 @pytest.fixture
 def by_hand(request: pytest.FixtureRequest) -> Iterator[ByHand]:
-    slot = Slot.take(compose.published(request.param), engine.clean)
-    project = ByHand(request.param, slot.ports)
+    """A cluster of the profile that the test names; with `begun` after it, still on its way up."""
+    profile, _, begun = request.param.partition(" ")
+    slot = Slot.take(compose.published(profile), engine.clean)
+    project = ByHand(profile, slot.ports)
     try:
-        project.compose("up", "--detach", "--wait")
+        project.compose("up", "--detach", *([] if begun else ["--wait"]))
         yield project
     finally:
         project.compose("down", "--volumes", "--timeout", "0")
@@ -93,11 +100,15 @@ def test_one_dead_broker_makes_no_other_unhealthy(by_hand: ByHand) -> None:
 @pytest.mark.parametrize("by_hand", ["replicated"], indirect=True)
 def test_brokers_hand_over_and_end_by_themselves(by_hand: ByHand) -> None:
     """Stopped beside their controller they would wait for it until Docker kills them."""
-    services = ["broker-0", "broker-1", "broker-2", "controller"]
-    containers = by_hand.compose("ps", "--quiet", *services).split()
     by_hand.compose("stop")
-    ended = by_hand.docker("inspect", "--format", "{{.State.ExitCode}}", *containers).split()
-    assert ended == ["143"] * 4  # what Java answers to SIGTERM, after all else is done
+    assert by_hand.endings() == ["143"] * 4  # Java's answer to SIGTERM, after all else is done
+
+
+@pytest.mark.parametrize("by_hand", ["single begun"], indirect=True)
+def test_a_node_that_is_stopped_while_it_starts_ends_by_itself(by_hand: ByHand) -> None:
+    """It begins as a shell that formats the disk, which as a first process hears no SIGTERM."""
+    by_hand.compose("stop")
+    assert by_hand.endings() == ["143"]
 
 
 def _checked_again(by_hand: ByHand, service: str, before: str) -> bool:

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tarfile
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,14 @@ def test_only_this_machine_reaches_the_ports(single: Cluster) -> None:
     assert hosts == {"127.0.0.1"}
 
 
+def test_the_first_process_of_a_container_is_the_node_itself(single: Cluster) -> None:
+    """It alone gets SIGKILL. Below another, a node that was frozen wrote down 50 more records."""
+    (container,) = docker(
+        "ps", "--quiet", "--filter", f"label={LABEL}={single.slot.folder}"
+    ).split()
+    assert docker("exec", container, "cat", "/proc/1/comm") == "java\n"
+
+
 def test_the_project_carries_the_number_of_the_slot(single: Cluster) -> None:
     project = f"label=com.docker.compose.project=kafkalab-{single.slot.number}"
     assert docker("ps", "--quiet", "--filter", project).split()
@@ -134,6 +143,28 @@ def test_the_copy_of_a_disk_takes_no_room_for_what_is_empty(single: Cluster) -> 
     reserved = sum(file.st_size for file in files)
     assert reserved > 20_000_000
     assert sum(file.st_blocks * 512 for file in files) < reserved / 10
+
+
+def test_a_log_is_looked_at_again_in_one_call_and_without_its_indexes(
+    single: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = single.engine
+    assert isinstance(engine, DockerEngine)
+    assert engine.states() == {"broker": "running"}
+    find, asked = engine._find_all, []
+
+    def counted(*labels: str) -> dict[str, tuple[str, str]]:
+        asked.append(threading.current_thread())
+        return find(*labels)
+
+    monkeypatch.setattr(engine, "_find_all", counted)
+    disk = engine.storage("broker", "__cluster_metadata-0", indexes=False)
+    assert disk is not None
+    files = {path.suffix for path in (disk / "__cluster_metadata-0").iterdir()}
+    assert ".log" in files
+    assert not files & {".index", ".timeindex"}
+    # The thread beside a copy that takes long asks whether the container goes on.
+    assert threading.current_thread() not in asked
 
 
 @pytest.mark.parametrize("undo", ["pause", "kill"])

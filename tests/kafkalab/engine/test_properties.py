@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from kafkalab.engine import compose, properties
 from kafkalab.java.jars import jars
 from kafkalab.java.runtime import java
@@ -20,6 +22,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow  # a JVM
 def test_translation_is_that_of_the_official_image(tmp_path: Path) -> None:
     # One JVM for everything that any node of the course is told.
     every = [service for name in compose.profiles() for service in compose.read(name).kafka]

@@ -18,6 +18,14 @@ def test_what_stands_behind_a_later_one_is_overtaken() -> None:
     assert idempotence.overtaken([0, 1, 2]) == []
 
 
+def test_the_first_of_each_ride_in_the_order_of_the_log() -> None:
+    problem = idempotence.first_of_each([3, 1, 3, 0, 1])
+    assert problem([3, 1, 0]) == ""
+    assert "order" in problem([0, 1, 3])
+    assert "twice" in problem([3, 1, 3, 0, 1])
+    assert "not the rides" in problem([3, 1])
+
+
 def test_each_row_has_the_numbers_of_its_log() -> None:
     ax = idempotence.order({"off": [1, 0], "on": [0, 1]})
     assert [text.get_text().strip() for text in ax.texts] == ["1", "0", "0", "1"]

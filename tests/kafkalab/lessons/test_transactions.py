@@ -12,6 +12,19 @@ from kafkalab.lessons import transactions
 VERIFY = "transaction.partition.verification.enable"
 
 
+def test_a_coin_that_ended_the_transfer_is_not_one_beside_it() -> None:
+    assert transactions.one_coin(1)(None) == ""
+    assert "waits" in transactions.one_coin(0)(None)
+    assert "open no more" in transactions.one_coin(3)(None)
+
+
+def test_clerks_have_a_name_each_that_stays() -> None:
+    assert transactions.three_clerks(lambda partition: f"billing-{partition}") == ""
+    assert "fence each other" in transactions.three_clerks(lambda partition: "billing")
+    fresh = iter(range(9))
+    assert "another name" in transactions.three_clerks(lambda partition: f"billing-{next(fresh)}")
+
+
 def test_each_reader_has_bars_with_its_numbers() -> None:
     ax = transactions.visible(
         {

@@ -47,9 +47,9 @@ moved.sort()
 
 # Task 4
 receipts = []
-with KafkaProducer(bootstrap_servers=lab.cluster.address, acks=-1) as producer:
+with KafkaProducer(bootstrap_servers=lab.cluster.address, acks=-1) as sender:
     for number in range(1, lab.p.records + 1):
-        got = producer.send(
+        got = sender.send(
             lab.p.topic, value=str(number).encode(), partition=number % 13
         ).get(timeout=30)
         receipts.append([got.partition, got.offset])

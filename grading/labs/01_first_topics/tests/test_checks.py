@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 
 from grading.define import definition
+from grading.judge.checks import share
 from grading.judge.outcome import Outcome
 from tests.grading.state import Logs, parameters, partition, record, result, wrong_answer
 
@@ -166,3 +167,15 @@ def test_a_choice_without_a_measurement_earns_nothing(typed):
 )
 def test_a_wrong_case_is_answered_with_a_reason(likeliest, why):
     assert why in result(LAB, "likeliest_fits", values={"likeliest": likeliest}).messages[0]
+
+
+@pytest.mark.parametrize("check", ["readings_arrived", "key_is_the_station", "steps_are_in_order"])
+def test_records_that_a_tool_put_there_earn_nothing(check):
+    topics = {
+        P.topic: [partition(0, [0, 1, 2])],
+        P.steps_topic: [partition(number, [0, 1, 2]) for number in range(P.steps_partitions)],
+    }
+    junk = {name: [record(0, n, b"%d" % (7 * n)) for n in range(300)] for name in topics}
+    found = result(LAB, check, junk, topics=topics)
+    assert found.outcome is Outcome.FAIL
+    assert share(found)[0] == 0

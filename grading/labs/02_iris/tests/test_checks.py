@@ -93,11 +93,10 @@ def test_a_missing_header_is_a_missing_row():
 
 def test_lines_may_have_any_form_with_the_three_facts():
     lines = [f"#{n}: {name} = {a} cm, {b} cm" for n, (name, (a, b)) in flowers().items()]
-    assert result(LAB, "lines_are_in_order", values={"lines": lines}).outcome is Outcome.PASS
+    values = {"lines": lines}
+    assert result(LAB, "lines_are_in_order", logs(), values).outcome is Outcome.PASS
     lines[4], lines[5] = lines[5], lines[4]
-    assert (
-        "line 5 is '#6:" in result(LAB, "lines_are_in_order", values={"lines": lines}).messages[0]
-    )
+    assert "line 5 is '#6:" in result(LAB, "lines_are_in_order", logs(), values).messages[0]
 
 
 def test_a_reader_that_lost_a_record_is_told_how_many():
@@ -128,11 +127,10 @@ def test_a_reader_that_lost_a_record_is_told_how_many():
     ],
 )
 def test_a_line_of_the_listing_shows_three_facts(line, fits):
-    topic = "virginicasetosa-00ff00"
-    seen = [{"row": 1, "topic": topic, "partition": 0, "offset": 0, "pair": [5.8, 2.7]}]
-    listing = ["topic, value, partition", line.replace("T", topic)]
+    seen = [one for one in consumed(logs()) if one["row"] == 68]
+    listing = ["topic, value, partition", line.replace("T", P.lone_topic)]
     values = {"consumed": {"all": seen}, "listing": listing}
-    found = result(LAB, "listing_shows_the_records", values=values)
+    found = result(LAB, "listing_shows_the_records", logs(), values)
     assert (found.outcome is Outcome.PASS) is fits
 
 
@@ -233,6 +231,44 @@ def test_labels_that_are_typed_without_a_record_earn_nothing():
     empty = {P.pair_topic: [], P.lone_topic: []}
     assert result(LAB, "labels_that_differ", logs(), values).outcome is Outcome.PASS
     assert result(LAB, "labels_that_differ", empty, values).outcome is Outcome.FAIL
+    junk = {name: [record(0, n, b"%d" % n) for n in range(300)] for name in empty}
+    assert result(LAB, "labels_that_differ", junk, values).outcome is Outcome.FAIL
+
+
+JUNK = {
+    name: [record(0, n, b"%d" % n) for n in range(300)] for name in (P.pair_topic, P.lone_topic)
+}
+TYPED = [
+    {"row": n, "topic": P.lone_topic, "partition": 0, "offset": n, "pair": pair}
+    for n, (_, pair) in flowers().items()
+]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *("flowers_arrived_once", "class_decides_where", "value_is_the_pair"),
+        *("lines_are_in_order", "readers_got_everything", "readers_waited"),
+        *("listing_shows_the_records", "points_are_the_records", "labels_that_differ"),
+        *("order_and_print", "reader_reads_elsewhere", "picture_was_drawn"),
+        "differences_elsewhere",
+    ],
+)
+@pytest.mark.parametrize("stored", [JUNK, {name: [] for name in JUNK}], ids=["junk", "nothing"])
+def test_what_is_typed_beside_other_records_earns_nothing(check, stored):
+    values = {
+        "lines": [f"{n} {name} {pair}" for n, (name, pair) in flowers().items()],
+        "consumed": dict.fromkeys(("all", "setosa", "virginica"), TYPED),
+        "seconds": dict.fromkeys(("all", "setosa", "virginica"), 3.0),
+        "idle_seconds": 2,
+        "listing": ["topic value partition", *(f"{P.lone_topic} {r['pair']} 0" for r in TYPED)],
+        "points": [(*r["pair"], "green") for r in TYPED],
+        "changed": CHANGED,
+        "label_differences": lambda records: CHANGED,
+        "read_flowers": lambda places, idle, name: TYPED,
+    }
+    found = result(LAB, check, stored, values)
+    assert not any(one.ok for one in found.findings), found
 
 
 def test_an_id_may_be_written_in_both_forms():

@@ -68,7 +68,10 @@ def numbers(count, pause=5, outage=0):
     """A log of so many numbers, one each few milliseconds, with a gap in the middle."""
     times = [n * pause + (outage if n > count // 2 else 0) for n in range(count)]
     assert outage == 0 or max(b - a for a, b in pairwise(times)) == outage + pause
-    return [replace(record(0, n, b"%d" % n), timestamp=time) for n, time in enumerate(times)]
+    return [
+        replace(record(0, n, b"%d" % n), timestamp=time, is_dated_by_broker=True)
+        for n, time in enumerate(times)
+    ]
 
 
 def test_a_number_that_is_there_twice_is_found():
@@ -95,6 +98,32 @@ def test_a_delay_that_the_log_does_not_show_is_found():
         for values in (true, invented)
     ]
     assert outcomes == [Outcome.PASS, Outcome.PART, Outcome.PASS, Outcome.FAIL]
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.5, 1])
+def test_a_record_may_be_stored_at_any_moment_of_its_delay(share):
+    def delayed(ms):
+        log = numbers(120)
+        later = [replace(one, timestamp=one.timestamp + ms) for one in log[61:]]
+        held = replace(log[60], timestamp=log[60].timestamp + int(share * ms))
+        return [*log[:60], held, *later]
+
+    logs = {P.delay_topics["stop"]: delayed(860), P.delay_topics["kill"]: delayed(3_400)}
+    values = {"delays": {"stop": 865.0, "kill": 3_410.0}}
+    found = result(LAB, "delay_is_in_the_log", logs, values, STRUCK)
+    assert found.outcome is Outcome.PASS, found.messages
+
+
+@pytest.mark.parametrize("check", ["delay_is_in_the_log", "kill_costs_more"])
+def test_times_that_a_producer_wrote_show_no_delay(check):
+    logs = {P.delay_topics["stop"]: numbers(120), P.delay_topics["kill"]: numbers(120, 5, 3_000)}
+    values = {"delays": {"stop": 6.0, "kill": 3_010.0}}
+    assert result(LAB, check, logs, values, STRUCK).outcome is Outcome.PASS
+    forged = {
+        topic: [replace(one, is_dated_by_broker=False) for one in log]
+        for topic, log in logs.items()
+    }
+    assert result(LAB, check, forged, values, STRUCK).outcome is Outcome.FAIL
 
 
 def test_topics_that_nobody_filled_give_no_points():
@@ -130,6 +159,7 @@ LONE = [record(0, n, b"%d" % n) for n in range(P.lone)]
         *("table_after_the_loss", "moved_partitions", "lone_topic_is_silent"),
         *("refused_below_the_minimum", "back_without_the_lead", "first_replicas_lead"),
         *("lone_topic_is_back", "kill_costs_more", "delay_is_in_the_log", "broker_is_gone"),
+        "one_replica_was_left",
     ],
 )
 def test_right_answers_count_for_nothing_where_no_broker_was_lost(check):

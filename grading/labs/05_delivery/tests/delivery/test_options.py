@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from delivery import settings
+from delivery.__main__ import app
 from delivery.options import ConsumerOptions, ProducerOptions, arguments, for_client
 from kafkalab.errors import CourseError
 from kafkalab.places import repository
@@ -90,10 +92,22 @@ def test_the_consumer_has_these_options_and_defaults():
     ],
 )
 def test_wrong_usage_is_status_2_with_a_reason(words, complaint):
-    done = run(*words)
+    done = CliRunner().invoke(app, words, prog_name="delivery")
+
+    assert done.exit_code == 2
+    assert complaint in said(done.stderr)
+
+
+def test_wrong_usage_ends_the_process_with_status_2():
+    done = run("producer", "--acks", "2")
 
     assert done.returncode == 2
-    assert complaint in " ".join(done.stderr.replace("│", " ").split())
+    assert "'2' is not one of" in said(done.stderr)
+
+
+def said(stderr: str) -> str:
+    """The sentences within the frame that a complaint has."""
+    return " ".join(stderr.replace("│", " ").split())
 
 
 def test_an_unknown_option_in_python_is_an_error_too():
