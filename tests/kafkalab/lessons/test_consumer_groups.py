@@ -123,10 +123,10 @@ def test_the_chart_of_the_lag_names_the_largest():
 
 def test_a_silence_counts_only_where_nobody_had_a_record():
     ada, bob = packer("Ada", 1, 6), packer("Bob", 2, 5)
-    ada.events.insert(2, Event("committed", int(1.5e9)))
+    ada.events.insert(2, Event("commits", int(1.5e9)))
     seconds, last = consumer_groups.longest_silence([ada, bob])
     assert seconds == 3
-    assert last == {"Ada": "committed", "Bob": "record"}
+    assert last == {"Ada": "commits", "Bob": "record"}
 
 
 def test_the_chart_of_records_counts_from_the_fault():
@@ -150,13 +150,33 @@ def test_the_hash_is_javas(text, number):
 
 
 def test_a_wrong_coordinator_is_told_apart():
-    assert consumer_groups.wrong_coordinator(2, [0, 1, 2], 2) == ""
-    assert consumer_groups.wrong_coordinator(7, [0, 1, 2], 2) == "7 is no broker of this cluster."
-    assert "another one" in consumer_groups.wrong_coordinator(1, [0, 1, 2], 2)
+    cluster = Namespace(brokers=[0, 1, 2], coordinator=lambda group: {"kitchen": 2}[group])
+    problem = consumer_groups.coordinator_of(cluster, "kitchen")
+    assert problem(2) == ""
+    assert problem(7) == "7 is no broker of this cluster."
+    assert "another one" in problem(1)
 
 
 def test_a_wrong_lag_is_told_apart():
-    assert consumer_groups.wrong_lag({0: 5, 1: 0}, {0: 5, 1: 0}) == ""
-    assert "[0, 1] as keys" in consumer_groups.wrong_lag({0: 5}, {0: 5, 1: 0})
-    assert "[0, 1] as keys" in consumer_groups.wrong_lag(5, {0: 5, 1: 0})
-    assert consumer_groups.wrong_lag({0: 4, 1: 0}, {0: 5, 1: 0}).endswith("of partition 0.")
+    cluster = Namespace(group=lambda _: Namespace(lag={("red", 0): 5, ("red", 1): 0}))
+    problem = consumer_groups.lag_of(cluster, "red")
+    assert problem({0: 5, 1: 0}) == ""
+    assert "[0, 1] as keys" in problem({0: 5})
+    assert "[0, 1] as keys" in problem(5)
+    assert problem({0: 4, 1: 0}).endswith("of partition 0.")
+
+
+def test_a_record_that_came_twice_is_counted_once():
+    place = {"partition": 0, "offset": 7}
+    team = [
+        Namespace(events=[Event("record", 1, place), Event("record", 2, place | {"offset": 8})]),
+        Namespace(events=[Event("polls", 1), Event("record", 3, place)]),
+    ]
+    assert consumer_groups.different(team) == 2
+
+
+def test_what_was_dealt_out_before_a_fault_is_not_counted():
+    given = {"partitions": [["red", 0]]}
+    team = [Namespace(events=[Event("assigned", 1, given), Event("assigned", 9, given)])]
+    assert consumer_groups.dealt_since(team, 5) == 1
+    assert consumer_groups.dealt_since(team, 9) == 0
