@@ -54,7 +54,6 @@ while running():
     if polled:
         note("commits")
         consumer.commit()
-        note("committed")
 consumer.close()
 """
 
@@ -335,8 +334,8 @@ assert any(lv == "INFO" and "assigned" in line for lv, line in heard.lines), hea
 # %% [markdown]
 # ## Who keeps up?
 #
-# Three packers share six partitions. They commit after each order, and that takes most of their
-# time. A producer does not wait for them.
+# Three packers share six partitions. They commit after each order, and wait for the answer. A
+# producer does not wait for them.
 
 # %% tags=["prediction"]
 parcels = safe_topic(cluster, "parcels", partitions=6)
@@ -393,7 +392,7 @@ assert done.end == done.committed == orders_to_pack, done
 #
 # A lag that goes up and comes down is a rush hour. One that only grows has a reason to look for:
 # packers that are too slow or too few, one full partition (lesson 02), one that is stuck. Here the
-# cheapest cure would be to commit less often.
+# first cure to try would be to commit less often.
 
 # %% [markdown]
 # ## When it goes wrong
