@@ -14,7 +14,6 @@ from nbclient.exceptions import DeadKernelError
 
 from kafkalab import places
 from kafkalab.engine import slot
-from kafkalab.java import aot
 from kafkalab.wait import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
@@ -27,9 +26,8 @@ def mark(monkeypatch) -> str:
     """Everything this test starts carries it in its environment."""
     value = uuid.uuid4().hex
     monkeypatch.setenv(MARK, value)
-    if not all(aot.path_of(name).exists() for name in aot.ARCHIVES):
-        # An archive of classes that is recorded meanwhile outlives a kernel on purpose.
-        monkeypatch.setenv("KAFKALAB_AOT", "off")
+    # An archive of classes that is recorded meanwhile outlives a kernel on purpose.
+    monkeypatch.setenv("KAFKALAB_AOT", "off")
     return value
 
 
