@@ -15,7 +15,7 @@ GB = 1 << 30
 @pytest.mark.parametrize(
     ("cores", "memory", "is_quick", "expected"),
     [
-        (2, 16 * GB, False, 4),  # that of CI
+        (2, 16 * GB, False, 3),  # that of CI
         (2, 16 * GB, True, 2),
         (2, 7 * GB, False, 2),
         (1, 2 * GB, False, 1),
