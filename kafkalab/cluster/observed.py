@@ -65,6 +65,10 @@ class Observed(ABC):
         """State, members, offsets and lag of a group; its state is `DEAD` where there is none."""
         return self._survey.group(name)
 
+    def coordinator(self, group: str) -> int:
+        """The broker that looks after a group of this name, whether or not there is one yet."""
+        return self._survey.coordinator(group)
+
     def quorum(self) -> QuorumView:
         """Who keeps the cluster's metadata, who leads, and how far behind each of them is."""
         return self._survey.quorum()

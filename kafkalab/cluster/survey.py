@@ -15,6 +15,7 @@ from kafka.protocol.admin import (
     ListTransactionsRequest,
 )
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
+from kafka.protocol.metadata import FindCoordinatorRequest
 
 from kafkalab.cluster import groups, wire
 from kafkalab.cluster.asking import UNSETTLED, Asking, NoTopic, NotYet, accept
@@ -128,6 +129,17 @@ class Survey(Asking):
 
     def group(self, name: str) -> GroupView:
         return self._settled(f"the group {name}", lambda: self.group_now(name))
+
+    def coordinator(self, group: str) -> int:
+        """Also of a group that there is not: the name alone decides."""
+
+        def read() -> int:
+            answer = self._any(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]))
+            (found,) = answer.coordinators
+            accept(found.error_code, found.error_message)
+            return int(found.node_id)
+
+        return self._settled(f"the coordinator of {group}", read)
 
     def quorum(self) -> QuorumView:
         kind = DescribeQuorumRequest.TopicData

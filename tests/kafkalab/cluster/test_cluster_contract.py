@@ -233,6 +233,7 @@ def test_a_group_shows_members_offsets_and_lag(cluster: Cluster, topic: str) -> 
     fill(cluster, topic)
     group = f"group-of-{topic}"
     assert cluster.group(group).state == "DEAD"
+    coordinator = cluster.coordinator(group)  # known before there is a group
     consumer = KafkaConsumer(
         topic,
         bootstrap_servers=cluster.address,
@@ -245,6 +246,7 @@ def test_a_group_shows_members_offsets_and_lag(cluster: Cluster, topic: str) -> 
     consumer.commit()
     fill(cluster, topic, 6)
     view = cluster.wait_for_group(group, "STABLE", members=1)
+    assert view.coordinator == coordinator == cluster.coordinator(group)
     assert view.offsets == {(topic, partition): 10 for partition in range(3)}
     assert view.lag == {(topic, partition): 2 for partition in range(3)}
     assert view.total_lag == 6

@@ -1,0 +1,40 @@
+"""Lesson consumer_groups: who has which partition, how far behind, and without a coordinator."""
+
+from kafkalab.lessons.consumer_groups.coordinator import (
+    beside_coordinator,
+    coordinator_of,
+    java_hash,
+)
+from kafkalab.lessons.consumer_groups.dealing import counts, moved, owners, settle
+from kafkalab.lessons.consumer_groups.lag import Standing, Story, lag_of, lag_over_time
+from kafkalab.lessons.consumer_groups.packing import (
+    dealt_since,
+    different,
+    longest_silence,
+    records_of,
+    records_over_time,
+    wait_for_records,
+)
+from kafkalab.lessons.consumer_groups.rows import before_and_after, who_has_what
+
+__all__ = [
+    "Standing",
+    "Story",
+    "before_and_after",
+    "beside_coordinator",
+    "coordinator_of",
+    "counts",
+    "dealt_since",
+    "different",
+    "java_hash",
+    "lag_of",
+    "lag_over_time",
+    "longest_silence",
+    "moved",
+    "owners",
+    "records_of",
+    "records_over_time",
+    "settle",
+    "wait_for_records",
+    "who_has_what",
+]

@@ -1,0 +1,83 @@
+"""What members did, as they wrote it down: records, silences, and what they were given."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from kafkalab.draw.drawing import MARK, PLATE, thousands
+from kafkalab.members import Event, Member
+from kafkalab.wait import wait_until
+
+SECOND = 1_000_000_000
+
+
+def wait_for_records(members: Iterable[Member], number: int, timeout: float = 90) -> None:
+    """Until the members have had so many records together."""
+    team = list(members)
+    wait_until(
+        lambda: sum(len(records_of(member)) for member in team) >= number,
+        timeout=timeout,
+        what=f"{number:,} records",
+        seen=lambda: ", ".join(map(repr, team)),
+    )
+
+
+def records_of(member: Member) -> list[Event]:
+    """The events `record` of a member, in the order of time."""
+    return [event for event in member.events if event.what == "record"]
+
+
+def different(members: Iterable[Member]) -> int:
+    """How many different records they had together."""
+    return len(
+        {
+            (event.facts["partition"], event.facts["offset"])
+            for member in members
+            for event in records_of(member)
+        }
+    )
+
+
+def dealt_since(members: Iterable[Member], moment: int) -> int:
+    """How many times any of them was told of partitions after this moment, in monotonic ns."""
+    return sum(
+        event.what == "assigned" and event.at > moment
+        for member in members
+        for event in member.events
+    )
+
+
+def longest_silence(members: Iterable[Member]) -> tuple[float, dict[str, str]]:
+    """The longest time in which none of them had a record, between two others.
+
+    Its seconds, and of each member what it had written down last in the middle of it.
+    """
+    team = list(members)
+    at = sorted(event.at for member in team for event in records_of(member))
+    began, ended = max(itertools.pairwise(at), key=lambda pair: pair[1] - pair[0])
+    last = {
+        member.name: [one.what for one in member.events if one.at < (began + ended) / 2][-1]
+        for member in team
+    }
+    return (ended - began) / SECOND, last
+
+
+def records_over_time(members: Sequence[Member], killed_at: int, what: str) -> Axes:
+    """How many records each member has had, over the seconds around a fault."""
+    _, ax = plt.subplots(figsize=(8, 3.8))
+    for member in members:
+        at = [(event.at - killed_at) / SECOND for event in records_of(member)]
+        ax.step(at, range(1, len(at) + 1), where="post", label=member.name)
+    ax.axvline(0, color=MARK, linewidth=1)
+    ax.annotate(
+        what, (0, 1), (4, -12), xycoords=("data", "axes fraction"), textcoords="offset points",
+        color=MARK, bbox=PLATE,
+    )  # fmt: skip
+    ax.set(xlabel="seconds since the kill", ylabel="records of each member", ylim=(0, None))
+    thousands(ax.yaxis)
+    ax.legend(loc="lower right")
+    return ax

@@ -1,0 +1,550 @@
+# %% [markdown]
+# # 11 Consumer groups
+#
+# A warehouse packs orders. One program is too slow for all of them, so several share the work. No
+# line of them says which orders are whose. Who reads what, who decides it, and is somebody keeping
+# up?
+
+# %% [markdown]
+# You will
+# - let a group grow, and say what each member has to read,
+# - choose how partitions are dealt out, and say what that costs when a member leaves,
+# - say how far a group is behind,
+# - find the broker that looks after a group, and kill it.
+#
+# Needs 03 and 07. 25 minutes.
+
+# %% tags=["parameters"]
+orders_to_pack = 900
+
+# %%
+import time
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+
+from kafkalab import Choice, Cluster, Prediction, charts, members, quick, wait_until
+from kafkalab.lessons import consumer_groups
+from kafkalab.lessons.topics import safe_topic
+from kafkalab.notebook import exercise
+
+cluster = Cluster.start("replicated")
+
+# %% [markdown]
+# ## A group grows
+#
+# In lesson 03 two drivers lived in one notebook. At work members mostly are programs of their own,
+# on machines of their own. These lines are the program of a packer. It takes one order, packs it,
+# commits, and goes on until it is told to end. `note` writes down what it does; `address`, `topic`,
+# `group` and `settings` are given to it.
+
+# %%
+packer = """
+consumer = KafkaConsumer(bootstrap_servers=address, client_id=name, group_id=group, **settings)
+consumer.subscribe([topic], listener=told)  # told notes what the group gives and takes
+while running():
+    note("polls")
+    polled = consumer.poll(timeout_ms=100, max_records=1)
+    for place, records in polled.items():
+        for record in records:
+            note("record", partition=place.partition, offset=record.offset)
+    if polled:
+        note("commits")
+        consumer.commit()
+consumer.close()
+"""
+
+# %% [markdown]
+# `members.start` runs them beside the notebook, under a name. (They end with this page; one of the
+# same name that still runs is ended first.) The topic has nine partitions, and no orders yet. The
+# first member of the group is Ada. Two more join, then six, and then a tenth. The group has the
+# name of the topic.
+
+
+# %%
+def hire(names, topic):
+    own = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
+    own["request_timeout_ms"] = 30_000  # as by default
+    given = {"topic": topic, "group": topic, "settings": own}
+    return {name: members.start(packer, name, address=cluster.address, **given) for name in names}
+
+
+# %%
+names = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivan", "Judy"]
+orders = safe_topic(cluster, "orders", partitions=9)
+team = {}
+growth = {}
+for size in (1, 3, 9, 10):
+    team |= hire([name for name in names[:size] if name not in team], orders)
+    growth[f"{size} member{'s' * (size > 1)}"] = consumer_groups.owners(cluster, orders, size)
+having = consumer_groups.counts(names, growth["10 members"])
+having
+
+# %% [markdown]
+# A partition has one reader in a group, so nine partitions are work for nine. Judy, the last by
+# name, is a member like the others: she polls, sends her **heartbeats**, the signs of life by which
+# the group knows her, and has no partition. There is no error.
+#
+# What is she good for? Ada goes home. Eight others have a partition. How many of them keep theirs?
+
+# %% tags=["prediction"]
+my_keepers = Prediction("packers", "How many of the eight keep the partition that they have?")
+my_keepers
+
+# %%
+team["Ada"].stop()
+growth["Ada left"] = consumer_groups.owners(cluster, orders, 9)
+kept = 8 - len(consumer_groups.moved(growth["10 members"], growth["Ada left"]))
+print(my_keepers.against(kept))
+of_three = consumer_groups.counts(names[:3], growth["3 members"])
+judys = consumer_groups.counts(["Judy"], growth["Ada left"])["Judy"]
+title = f"Of three members each has {of_three['Ada']}; of ten one has {having['Judy']}"
+ax = consumer_groups.who_has_what(growth)
+ax.set_title(title)
+charts.show(ax, f"{title}. With one member Ada has all nine; when she left, Judy has {judys}.")
+
+# %% tags=["proof", "A33", "A34"]
+assert having == dict.fromkeys(names, 1) | {"Judy": 0}, having
+assert of_three == {"Ada": 3, "Bob": 3, "Cleo": 3}, of_three
+assert set(growth["1 member"].values()) == {"Ada"}, growth
+assert [len(owned) for owned in growth.values()] == [9, 9, 9, 9, 9], growth
+assert set(growth["Ada left"].values()) == set(names) - {"Ada"}, growth
+assert judys == 1, judys
+assert kept == 0, kept
+given = [event.facts["partitions"] for event in team["Judy"].events if event.what == "assigned"]
+assert given[0] == [], given  # she was told that she has none
+assert team["Ada"].events[-1].what == "ended", team["Ada"].events
+
+# %% [markdown]
+# All partitions were dealt out anew, because a member had left: a **rebalance**. (The answer to a
+# heartbeat told the others. What stands still meanwhile is the subject of a later lesson.) So the
+# number of a topic's partitions is the largest number of members with work. It can be raised, but
+# that moves keys (lesson 02).
+
+# %% [markdown]
+# ## Who deals?
+#
+# In these groups the members do. One of them gets the list of all, deals, and a broker hands the
+# result on to the others. So how to deal is a setting of the *consumers*: the **assignor**,
+# `partition_assignment_strategy`. (By the newer group protocol, KIP-848, a broker deals: a later
+# lesson.) There are four groups of four packers, one for each assignor that this client and Java's
+# have. They subscribe to two topics, red and blue, with five partitions each. To look into them,
+# these packers live in the notebook.
+#
+# `range`, the first choice of both clients, cuts each topic by itself into pieces.
+
+# %% tags=["prediction"]
+assignors = [RangePartitionAssignor, RoundRobinPartitionAssignor]
+assignors += [StickyPartitionAssignor, CooperativeStickyAssignor]
+red = safe_topic(cluster, "red", partitions=5)
+blue = safe_topic(cluster, "blue", partitions=5)
+own = quick.consumer | {"max_poll_interval_ms": 900_000}  # so long they need not poll
+teams = {}
+for assignor in assignors:
+    own |= {"group_id": f"{red} {assignor.name}", "partition_assignment_strategy": [assignor]}
+    teams[assignor.name] = [
+        KafkaConsumer(red, blue, bootstrap_servers=cluster.address, client_id=name, **own)
+        for name in names[:4]
+    ]
+my_ada = Prediction("partitions", "How many of the ten partitions does `range` give to Ada?")
+my_ada
+
+# %%
+dealt = consumer_groups.settle(teams, partitions=10)
+shares = {how: consumer_groups.counts(names[:4], having) for how, having in dealt.items()}
+print(shares)
+my_ada.against(shares["range"]["Ada"])
+
+# %% [markdown]
+# Five partitions among four leave one over, and both times it goes to the first by name. With
+# twenty topics Ada would have twenty more than Dan. The others deal all partitions together.
+#
+# Then Dan leaves. His partitions need a reader; all others could stay where they are. How many of
+# those does round robin give to somebody else?
+
+# %% tags=["prediction"]
+my_moved = Prediction("partitions", "How many does round robin move without need?")
+my_moved
+
+# %%
+for four in teams.values():
+    four[3].close()
+three = {how: four[:3] for how, four in teams.items()}
+again = consumer_groups.settle(three, partitions=10)
+numbers = {how: len(consumer_groups.moved(dealt[how], again[how])) for how in teams}
+print(my_moved.against(numbers["roundrobin"]))
+title = "Moved without need: " + ", ".join(f"{how} {numbers[how]}" for how in numbers)
+ax = consumer_groups.before_and_after(dealt, again)
+ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+charts.show(ax, f"{title}. Partitions by member for four assignors, before and after Dan left.")
+
+# %% tags=["proof"]
+assert shares["range"] == {"Ada": 4, "Bob": 2, "Cleo": 2, "Dan": 2}, shares
+for how in ("roundrobin", "sticky", "cooperative-sticky"):
+    assert sorted(shares[how].values()) == [2, 2, 3, 3], shares
+assert numbers["sticky"] == numbers["cooperative-sticky"] == 0, numbers
+assert numbers["roundrobin"] > numbers["range"] > 0, numbers
+
+# %% tags=["proof", "A75", "A76", "A77", "B144", "B145", "B147", "B167"]
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+sender = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+
+
+def join(group, *topics, number=1, policy="latest"):
+    """So many members in this notebook, by the names of the page."""
+    own = {"group_id": group, "auto_offset_reset": policy, **quick.consumer}
+    known = [*names, "Kim", "Lea", "Max", "Ned"]
+    return [
+        KafkaConsumer(*topics, client_id=name, bootstrap_servers=cluster.address, **own)
+        for name in known[:number]
+    ]
+
+
+def read(team, number):
+    """What each member got until so many records had come, or one more."""
+    got = {one.config["client_id"]: [] for one in team}
+
+    def enough():
+        for one in team:
+            for records in one.poll(timeout_ms=10).values():
+                got[one.config["client_id"]] += [(r.partition, r.offset) for r in records]
+        return sum(map(len, got.values())) >= number
+
+    wait_until(enough, timeout=30, what=f"{number} records")
+    return got
+
+
+thirteen = safe_topic(cluster, "thirteen", partitions=13)
+for number in range(7):
+    sender.send(thirteen, value=b"old", partition=number).get(timeout=10)
+three = join(thirteen, thirteen, number=3)
+mine = consumer_groups.settle({"three": three}, partitions=13)["three"]
+assert list(consumer_groups.counts(names[:3], mine).values()) == [5, 4, 4], mine
+assert mine[thirteen, 10] == "Cleo", mine
+for one in three:
+    for place in one.assignment():
+        one.position(place)  # where the policy puts it, before more comes
+for number in range(25):
+    sender.send(thirteen, value=b"new", partition=number % 13).get(timeout=10)
+new = read(three, 25)
+got = sorted(place for places in new.values() for place in places)
+wanted = [(n, int(n < 7) + m) for n in range(13) for m in range(1 + (n < 12))]
+assert got == wanted, got  # each new one once, no old one
+for name, places in new.items():
+    assert {mine[thirteen, n] for n, _ in places} == {name}, (name, places)
+for one in three:
+    one.close()
+
+others_of = [join(f"{thirteen} {n}", thirteen, policy="earliest") for n in range(3)]
+sets = [sorted(read(team_of_one, 32)["Ada"]) for team_of_one in others_of]
+assert sets[0] == sets[1] == sets[2], sets  # three groups: everybody gets all, old ones too
+assert len(set(sets[0])) == 32, sets[0]
+for (one,) in others_of:
+    one.close()
+
+# %% tags=["proof", "A35", "A80", "B153", "B164"]
+fourteen = {"fourteen": join(f"{thirteen} many", thirteen, number=14)}
+each = consumer_groups.settle(fourteen, partitions=13)["fourteen"]
+assert len(set(each.values())) == 13, each
+idle = [one for one in fourteen["fourteen"] if not one.assignment()]
+assert len(idle) == 1, idle
+for one in fourteen["fourteen"]:
+    one.close()
+
+figure, six = cluster.unused("figure"), cluster.unused("six")
+on_two = {0: [0], 1: [1], 2: [0], 3: [1]}  # P0 to P3 on two brokers
+admin.create_topics({figure: {"assignments": on_two}, six: {"num_partitions": 6}})
+cluster.wait_for_topic(figure)
+cluster.wait_for_topic(six)
+two = {"A": join(f"{figure} A", figure, number=2)}
+four = {"B": join(f"{figure} B", figure, number=4)}
+pair = {"six": join(six, six, number=2)}
+held = {**consumer_groups.settle(two | four, 4), **consumer_groups.settle(pair, 6)}
+assert sorted(consumer_groups.counts(names[:2], held["A"]).values()) == [2, 2], held
+assert sorted(consumer_groups.counts(names[:4], held["B"]).values()) == [1, 1, 1, 1], held
+assert sorted(consumer_groups.counts(names[:2], held["six"]).values()) == [3, 3], held
+for one in (*two["A"], *four["B"], *pair["six"]):
+    one.close()
+
+# %% tags=["proof", "B141", "B179", "B180", "B181"]
+import logging
+
+from kafka.errors import IllegalStateError
+
+by_hand = [TopicPartition(thirteen, 0), TopicPartition(thirteen, 1)]
+own = {"group_id": f"{thirteen} by hand", "auto_offset_reset": "earliest", **quick.consumer}
+own["enable_auto_commit"] = False
+loners = [KafkaConsumer(bootstrap_servers=cluster.address, **own) for _ in range(2)]
+for loner in loners:
+    loner.assign(by_hand)
+both = [sorted(next(iter(read([loner], 6).values()))) for loner in loners]
+assert both[0] == both[1], both  # of one group id, and each gets all of both partitions
+assert {number for number, _ in both[0]} == {0, 1}, both
+assert cluster.group(own["group_id"]).members == [], "nobody has joined"
+try:
+    loners[0].subscribe([thirteen])
+except IllegalStateError as error:
+    refused = error
+assert isinstance(refused, IllegalStateError), refused
+for loner in loners:
+    loner.close()
+
+
+class Heard(logging.Handler):
+    """Keeps what a logger says."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append((record.levelname, record.getMessage()))
+
+
+heard, logger = Heard(), logging.getLogger("kafka.coordinator")
+level, logger.propagate = logger.level, False
+logger.setLevel("DEBUG")
+logger.addHandler(heard)
+try:
+    (told_of,) = join(f"{thirteen} log", thirteen)
+    wait_until(
+        lambda: told_of.poll(timeout_ms=50) or any("eartbeat" in line for _, line in heard.lines),
+        timeout=20,
+        what="a heartbeat in the log",
+    )
+    told_of.close()
+finally:
+    logger.removeHandler(heard)
+    logger.setLevel(level)
+    logger.propagate = True
+said = {level_of for level_of, line in heard.lines if "eartbeat" in line}
+assert "DEBUG" in said, heard.lines
+assert any(lv == "INFO" and "assigned" in line for lv, line in heard.lines), heard.lines
+
+# %% [markdown]
+# A thick line is a partition that somebody else has now, though its reader is still there. `range`
+# got off lightly, for Dan was the last by name: above, where the first left, all eight moved. Both
+# sticky ones start from who had what. That matters where a reader keeps something of its
+# partitions, a sum for each key, say: who loses one has to begin anew. (`cooperative-sticky` deals
+# in steps, so it looks different, and lets go only of what moves: a later lesson.)
+
+# %% [markdown]
+# ## Who keeps up?
+#
+# Three packers share six partitions. They commit after each order, and wait for the answer. A
+# producer does not wait for them.
+
+# %% tags=["prediction"]
+parcels = safe_topic(cluster, "parcels", partitions=6)
+packers = hire(names[:3], parcels)
+consumer_groups.owners(cluster, parcels, 3)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+my_queue = Choice(
+    "What becomes of orders that come faster than they are packed?",
+    "the broker slows the producer down",
+    "they wait in the log",
+    "some are lost",
+)
+my_queue
+
+
+# %%
+story = consumer_groups.Story(cluster, parcels)
+for number in range(orders_to_pack):
+    producer.send(parcels, value=b"order %d" % number, partition=number % 6)
+    if (number + 1) % (orders_to_pack // 5) == 0:
+        producer.flush(timeout=20)
+        story.look()
+sent = story.seen[-1]
+wait_until(lambda: story.look().lag == 0, timeout=90, what="a lag of 0")
+done = story.seen[-1]
+print(f"lag {sent.lag:,} after {sent.seconds:.1f} s, {done.lag} after {done.seconds:.1f} s")
+
+# %%
+packed = consumer_groups.different(packers.values())
+ends = f"the last send had its answer after {sent.seconds:.1f} s, and most orders were not packed."
+lost = f"{packed:,} different orders of {sent.end:,} were packed."
+why = {"the broker slows the producer down": ends, "some are lost": lost}
+print(my_queue.against("they wait in the log", why))
+title = f"{sent.lag:,} of {sent.end:,} orders wait at the last send; then the lag falls to 0"
+ax = consumer_groups.lag_over_time(story.seen, sent.seconds)
+ax.set_title(title)
+charts.show(ax, f"{title}. The committed offsets reach the log ends at {done.seconds:.1f} s.")
+
+# %% tags=["proof", "A23", "B151"]
+got = [e.facts for one in packers.values() for e in consumer_groups.records_of(one)]
+each = {(one["partition"], one["offset"]) for one in got}
+assert len(got) == len(each) == orders_to_pack, (len(got), len(each))
+assert story.seen[0].lag == 0, story.seen[0]
+assert sent.lag > story.seen[1].lag > 0, (sent, story.seen[1])
+table = members.events_of(packers.values())
+by_reader = table[table["what"] == "record"].groupby(["member", "partition"]).size()
+assert list(by_reader) == [orders_to_pack // 6] * 6, by_reader
+assert done.end == done.committed == orders_to_pack, done
+
+# %% [markdown]
+# The distance between the lines is the **lag** of lesson 03, log end less committed offset, here
+# over all partitions. Both numbers come from the brokers. The log is the waiting room, and
+# retention empties it (lesson 01).
+#
+# A lag that goes up and comes down is a rush hour. One that only grows has a reason to look for:
+# packers that are too slow or too few, one full partition (lesson 02), one that is stuck. Here the
+# first cure to try would be to commit less often.
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# Somebody has to keep the list of members, hear the heartbeats, and take the commits: for each
+# group one broker, its **coordinator** (transactions have theirs: lesson 10). It is found by the
+# name of the group: see the first exercise. Three packers are at work, and the coordinator of their
+# group is killed. The topic lies on the two other brokers, so all its leaders live on.
+
+# %% tags=["prediction"]
+my_group = Choice(
+    "The coordinator is dead. What do the packers do?",
+    "each ends with an error",
+    "they stand still, and go on later",
+    "they go on as if nothing had happened",
+)
+my_group
+
+# %%
+urgent, coordinator = consumer_groups.beside_coordinator(cluster, "urgent")
+packers = hire(names[:3], urgent)
+before = consumer_groups.owners(cluster, urgent, 3)
+for number in range(orders_to_pack):
+    producer.send(urgent, value=b"order %d" % number, partition=number % 6)
+consumer_groups.wait_for_records(packers.values(), orders_to_pack // 10)
+killed_at = time.monotonic_ns()
+cluster.kill(coordinator)
+consumer_groups.wait_for_records(packers.values(), orders_to_pack)
+successor = cluster.coordinator(urgent)
+
+# %%
+silence, stands_in = consumer_groups.longest_silence(packers.values())
+errors = [name for name, one in packers.items() if one.state != "running"]
+why = {
+    "each ends with an error": f"{len(errors)} of {len(packers)} have ended.",
+    "they go on as if nothing had happened": f"for {silence:.1f} s nobody had a record.",
+}
+print(my_group.against("they stand still, and go on later", why))
+print("what each had written down last, in the middle of it:", stands_in)
+anew = consumer_groups.dealt_since(packers.values(), killed_at)
+print(f"coordinator: broker {coordinator}, then broker {successor}; dealt out anew: {anew} times")
+title = f"The coordinator is killed: {silence:.1f} s in which nobody has a record"
+mark = f"broker {coordinator} killed"
+ax = consumer_groups.records_over_time(list(packers.values()), killed_at, mark)
+ax.set_title(title)
+charts.show(ax, f"{title}. Each packer's records rise, stand still after the kill, and rise again.")
+
+# %% tags=["proof", "A88"]
+assert successor != coordinator, successor
+copies = cluster.topic("__consumer_offsets").partitions[0].replicas
+assert len(copies) == 3, copies
+assert {leader.leader for leader in cluster.topic(urgent).partitions} == {
+    min(set(cluster.brokers) - {coordinator})
+}, cluster.topic(urgent)
+assert errors == [], [packers[name].said for name in errors]
+assert anew == 0, [one.events for one in packers.values()]
+assert consumer_groups.owners(cluster, urgent, 3) == before, before
+assert silence > 1, silence
+assert set(stands_in.values()) <= {"commits", "polls"}, stands_in
+urgently = [e.facts for one in packers.values() for e in consumer_groups.records_of(one)]
+once = {(one["partition"], one["offset"]) for one in urgently}
+assert len(once) == orders_to_pack, len(once)
+assert len(urgently) == orders_to_pack, len(urgently)
+
+# %% [markdown]
+# The packers do not read from the coordinator, and still they stand. Whose last word is *commits*
+# waits for the answer to its commit. It tries again for `request_timeout_ms`, 30 seconds by
+# default; after that `commit` raises. And this client's `poll` gives nothing while it knows no
+# coordinator. (Java's reads on; its `commitSync` waits, too.)
+#
+# When the dead broker is missed and its partitions have new leaders, the group has a new
+# coordinator. It finds members and commits in a log, which has copies like any other. So nobody was
+# put out, and nothing dealt out anew.
+
+# %% [markdown]
+# ## Your turn
+#
+# That log is `__consumer_offsets`. A group's partition in it is the absolute value of Java's hash
+# of the group's name, modulo the number of partitions. The leader of that partition is the
+# coordinator. Which broker will look after a group that nobody has begun yet? (The dead one stays
+# dead.)
+
+# %% tags=["exercise"]
+name = "returns"
+log = cluster.topic("__consumer_offsets")  # its .partitions have a .leader each
+hashed = consumer_groups.java_hash(name)
+# BEGIN SOLUTION
+# STUB: will_be = ...
+place = abs(hashed) % len(log.partitions)
+will_be = log.partitions[place].leader
+# END SOLUTION
+exercise.check("the coordinator", will_be, consumer_groups.coordinator_of(cluster, name))
+
+# %% tags=["proof", "A27", "A30"]
+computed = {}
+found = {}
+for one in ("returns", "kitchen", "billing", "audit", "Ümläut", parcels):
+    number = abs(consumer_groups.java_hash(one)) % len(log.partitions)
+    computed[one] = log.partitions[number].leader
+    found[one] = cluster.coordinator(one)
+assert computed == found, (computed, found)
+assert len(set(found.values())) > 1, found  # the work is shared by brokers, too
+assert log.configs["cleanup.policy"].value == "compact", log.configs
+assert len(log.partitions) == 10, log.partitions  # Kafka's default is 50; docker-compose.yml
+command = f"--bootstrap-server {{bootstrap}} --describe --state --group {urgent}"
+told = cluster.tool("kafka-consumer-groups", *command.split()).stdout
+assert f"({cluster.coordinator(urgent)})" in told, told
+
+# %% [markdown]
+# The packers go home, and more orders come. Say the lag of each partition, as `{partition: lag}`.
+# `reader.end_offsets(list of places)` gives the log ends, `admin.list_group_offsets(group)[group]`
+# the commits, by place; a commit has an `offset`. The group has the name of its topic.
+
+# %% tags=["exercise"]
+for one in packers.values():
+    one.stop()
+for number in range(40):
+    partition = number % 7 % 6  # 0 gets more than the others
+    producer.send(urgent, value=b"late", partition=partition).get(timeout=10)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+reader = KafkaConsumer(bootstrap_servers=cluster.address, **quick.consumer)
+places = [TopicPartition(urgent, number) for number in range(6)]
+# BEGIN SOLUTION
+# STUB: lag = ...
+ends = reader.end_offsets(places)
+commits = admin.list_group_offsets(urgent)[urgent]
+lag = {place.partition: ends[place] - commits[place].offset for place in places}
+# END SOLUTION
+exercise.check("the lag", lag, consumer_groups.lag_of(cluster, urgent))
+
+# %% tags=["proof"]
+right = {number: behind for (_, number), behind in cluster.group(urgent).lag.items()}
+assert lag == right, (lag, right)
+assert sum(lag.values()) >= 40, lag
+
+# %% [markdown]
+# ## What you saw
+
+# %%
+from IPython.display import Markdown
+
+Markdown(f"""
+- In a group every partition has one reader: of three members each had {of_three["Ada"]}, of ten one
+  had {having["Judy"]}, and no error. When the first left, {kept} of eight kept their partition.
+- Members dealt, by their assignor. `range` gave Ada {shares["range"]["Ada"]} of 10; when Dan left,
+  round robin moved {numbers["roundrobin"]} partitions without need, the sticky ones
+  {numbers["sticky"]} and {numbers["cooperative-sticky"]}.
+- Lag is log end less committed offset: {sent.lag:,} at the last send, and then {done.lag}. The log
+  kept what waited.
+- A group has one broker as its coordinator, found by its name. When it was killed, these packers
+  stood still for {silence:.1f} s, and nothing was dealt out anew.
+""")
+
+# %%
+cluster.close()

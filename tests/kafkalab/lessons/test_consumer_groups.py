@@ -1,0 +1,182 @@
+"""The helpers of lesson 11: who has what, how far behind, and what its checks say."""
+
+from types import SimpleNamespace as Namespace
+
+import pytest
+from kafka.coordinator.base import MemberState
+from matplotlib.patches import Rectangle
+
+from kafkalab.errors import CourseError
+from kafkalab.lessons import consumer_groups
+from kafkalab.lessons.consumer_groups import Standing
+from kafkalab.members import Event
+from tests.kafkalab.drawn import words
+
+pytestmark = pytest.mark.usefixtures("no_figure_stays")
+
+BEFORE = {("red", 0): "Ada", ("red", 1): "Bob", ("red", 2): "Dan", ("blue", 0): "Ada"}
+AFTER = {("red", 0): "Ada", ("red", 1): "Ada", ("red", 2): "Bob", ("blue", 0): "Bob"}
+
+
+def ticks(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def packer(name, *seconds):
+    events = [Event("started", 0), *(Event("record", int(s * 1e9)) for s in seconds)]
+    return Namespace(name=name, events=events)
+
+
+def test_idle_members_are_counted_too():
+    assert consumer_groups.counts(["Ada", "Bob", "Eve"], BEFORE) == {"Ada": 2, "Bob": 1, "Eve": 0}
+
+
+def test_what_moved_without_need_is_what_its_reader_could_have_kept():
+    assert consumer_groups.moved(BEFORE, AFTER) == [("blue", 0), ("red", 1)]
+    assert consumer_groups.moved(BEFORE, BEFORE) == []
+
+
+def group(state, **members):
+    views = [
+        Namespace(client=name, assignment={"red": held} if held else {})
+        for name, held in members.items()
+    ]
+    return Namespace(
+        topic=lambda _: Namespace(partitions=[0, 1, 2]),
+        group=lambda _: Namespace(state=state, members=views),
+    )
+
+
+def test_owners_are_known_when_all_members_are_in_and_all_is_dealt_out():
+    owners = consumer_groups.owners(group("STABLE", Ada=[0, 2], Bob=[1], Eve=[]), "red", 3)
+    assert owners == {("red", 0): "Ada", ("red", 2): "Ada", ("red", 1): "Bob"}
+    for halfway in (
+        group("PREPARING_REBALANCE", Ada=[0, 2], Bob=[1], Eve=[]),
+        group("STABLE", Ada=[0, 1, 2]),
+        group("STABLE", Ada=[0], Bob=[1], Eve=[]),
+    ):
+        with pytest.raises(CourseError, match="3 members of red"):
+            consumer_groups.owners(halfway, "red", 3, timeout=0.05)
+
+
+def consumer(name, *partitions, generation=2, state=MemberState.STABLE):
+    return Namespace(
+        group_metadata=lambda: Namespace(generation_id=generation, state=state),
+        poll=lambda **_: {},
+        config={"client_id": name},
+        assignment=lambda: [Namespace(topic="red", partition=number) for number in partitions],
+    )
+
+
+def test_a_group_is_settled_when_each_partition_has_one_reader():
+    teams = {"a": [consumer("Ada", 0, 1), consumer("Bob", 2)]}
+    settled = consumer_groups.settle(teams, partitions=3)
+    assert settled == {"a": {("red", 0): "Ada", ("red", 1): "Ada", ("red", 2): "Bob"}}
+    for halfway in (
+        [consumer("Ada", 0, 1), consumer("Bob")],  # one has none yet
+        [consumer("Ada", 0, 1), consumer("Bob", 1, 2)],  # one is not yet let go
+        [consumer("Ada", 0, 1, 2), consumer("Bob", generation=-1)],  # the first is alone so far
+        [consumer("Ada", 0, 1, 2, generation=1), consumer("Bob")],  # and has not heard of the next
+        [
+            consumer("Ada", 0, 1, 2, state=MemberState.REBALANCING),
+            consumer("Bob"),
+        ],  # nor what it keeps
+    ):
+        with pytest.raises(CourseError, match="partitions for each group"):
+            consumer_groups.settle({"a": halfway}, partitions=3, timeout=0.05)
+
+
+def test_the_picture_names_each_reader_and_outlines_what_moved():
+    ax = consumer_groups.before_and_after({"range": BEFORE}, {"range": AFTER})
+    shown = words(ax)
+    assert shown.count("Ada") == shown.count("Dan") + 3 == 4
+    assert ticks(ax.yaxis) == ["range, before", "range, after"]
+    assert ticks(ax.xaxis) == ["blue\n0", "red\n0", "red\n1", "red\n2"]
+    thick = [box for box in ax.patches if isinstance(box, Rectangle) and box.get_linewidth() > 2]
+    assert len(thick) == 2
+
+
+def test_of_one_topic_the_partitions_have_numbers_alone():
+    ax = consumer_groups.who_has_what({"1 member": {("red", 0): "Ada", ("red", 1): "Ada"}})
+    assert ticks(ax.xaxis) == ["0", "1"]
+    assert words(ax) == ["Ada", "Ada"]
+
+
+def test_a_story_counts_what_has_no_commit_from_the_start():
+    ends = [Namespace(end_offset=5), Namespace(end_offset=7), Namespace(end_offset=None)]
+    cluster = Namespace(
+        topic=lambda _: Namespace(partitions=ends),
+        group=lambda _: Namespace(offsets={("red", 0): 4, ("blue", 0): 9}),
+    )
+    story = consumer_groups.Story(cluster, "red")
+    ends[1].end_offset = 9
+    assert story.look().lag == 10
+    assert [one.lag for one in story.seen] == [8, 10]
+    assert story.seen[0].seconds <= story.seen[1].seconds
+
+
+def test_the_chart_of_the_lag_names_the_largest():
+    story = [Standing(0, 0, 0), Standing(1, 900, 20), Standing(4, 900, 900)]
+    assert [one.lag for one in story] == [0, 880, 0]
+    assert {"lag 880", "last send"} <= set(words(consumer_groups.lag_over_time(story, sent=1)))
+
+
+def test_a_silence_counts_only_where_nobody_had_a_record():
+    ada, bob = packer("Ada", 1, 6), packer("Bob", 2, 5)
+    ada.events.insert(2, Event("commits", int(1.5e9)))
+    seconds, last = consumer_groups.longest_silence([ada, bob])
+    assert seconds == 3
+    assert last == {"Ada": "commits", "Bob": "record"}
+
+
+def test_the_chart_of_records_counts_from_the_fault():
+    ax = consumer_groups.records_over_time([packer("Ada", 1, 6)], int(2e9), "broker 1 killed")
+    assert words(ax) == ["broker 1 killed"]
+    assert ax.lines[0].get_xydata().tolist() == [[-1, 1], [4, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("", 0),
+        ("BB", 2112),
+        ("hello", 99_162_322),
+        ("polygenelubricants", -(2**31)),
+        ("\N{GRINNING FACE}", 0xD83D * 31 + 0xDE00),
+    ],
+)
+def test_the_hash_is_javas(text, number):
+    assert consumer_groups.java_hash(text) == number
+
+
+def test_a_wrong_coordinator_is_told_apart():
+    cluster = Namespace(brokers=[0, 1, 2], coordinator=lambda group: {"kitchen": 2}[group])
+    problem = consumer_groups.coordinator_of(cluster, "kitchen")
+    assert problem(2) == ""
+    assert problem(7) == "7 is no broker of this cluster."
+    assert "another one" in problem(1)
+
+
+def test_a_wrong_lag_is_told_apart():
+    cluster = Namespace(group=lambda _: Namespace(lag={("red", 0): 5, ("red", 1): 0}))
+    problem = consumer_groups.lag_of(cluster, "red")
+    assert problem({0: 5, 1: 0}) == ""
+    assert "[0, 1] as keys" in problem({0: 5})
+    assert "[0, 1] as keys" in problem(5)
+    assert problem({0: 4, 1: 0}).endswith("of partition 0.")
+
+
+def test_a_record_that_came_twice_is_counted_once():
+    place = {"partition": 0, "offset": 7}
+    team = [
+        Namespace(events=[Event("record", 1, place), Event("record", 2, place | {"offset": 8})]),
+        Namespace(events=[Event("polls", 1), Event("record", 3, place)]),
+    ]
+    assert consumer_groups.different(team) == 2
+
+
+def test_what_was_dealt_out_before_a_fault_is_not_counted():
+    given = {"partitions": [["red", 0]]}
+    team = [Namespace(events=[Event("assigned", 1, given), Event("assigned", 9, given)])]
+    assert consumer_groups.dealt_since(team, 5) == 1
+    assert consumer_groups.dealt_since(team, 9) == 0
