@@ -2,13 +2,14 @@
 
 from types import SimpleNamespace as Namespace
 
+import pandas
 import pytest
 from kafka.coordinator.base import MemberState
 from matplotlib.patches import Rectangle
 
 from kafkalab.errors import CourseError
 from kafkalab.lessons import consumer_groups
-from kafkalab.lessons.consumer_groups import Standing
+from kafkalab.lessons.consumer_groups import Silence, Standing
 from kafkalab.members import Event
 from tests.kafkalab.drawn import words
 
@@ -124,13 +125,13 @@ def test_the_chart_of_the_lag_names_the_largest():
 def test_a_silence_counts_only_where_nobody_had_a_record():
     ada, bob = packer("Ada", 1, 6), packer("Bob", 2, 5)
     ada.events.insert(2, Event("commits", int(1.5e9)))
-    seconds, last = consumer_groups.longest_silence([ada, bob])
-    assert seconds == 3
-    assert last == {"Ada": "commits", "Bob": "record"}
+    silence = consumer_groups.longest_silence([ada, bob])
+    assert silence == Silence(int(2e9), int(5e9), {"Ada": "commits", "Bob": "record"})
+    assert silence.seconds == 3
 
 
 def test_the_chart_of_records_counts_from_the_fault():
-    ax = consumer_groups.records_over_time([packer("Ada", 1, 6)], int(2e9), "broker 1 killed")
+    ax = consumer_groups.records_over_time([packer("Ada", 1, 6)], int(2e9), broker=1)
     assert words(ax) == ["broker 1 killed"]
     assert ax.lines[0].get_xydata().tolist() == [[-1, 1], [4, 2]]
 
@@ -150,11 +151,20 @@ def test_the_hash_is_javas(text, number):
 
 
 def test_a_wrong_coordinator_is_told_apart():
-    cluster = Namespace(brokers=[0, 1, 2], coordinator=lambda group: {"kitchen": 2}[group])
-    problem = consumer_groups.coordinator_of(cluster, "kitchen")
-    assert problem(2) == ""
-    assert problem(7) == "7 is no broker of this cluster."
-    assert "another one" in problem(1)
+    brokers = {"kitchen": 2, "audit": 0}
+    cluster = Namespace(coordinator=lambda group: brokers[group])
+    problem = consumer_groups.coordinators_of(cluster, brokers)
+    assert problem({"kitchen": 2, "audit": 0}) == ""
+    assert problem({"kitchen": 1, "audit": 0}) == "the brokers say otherwise of kitchen."
+    assert "kitchen, audit as keys" in problem({"kitchen": 2})
+    assert "kitchen, audit as keys" in problem(2)
+
+
+def test_records_by_member_and_partition_are_a_heat_map():
+    rows = [("Ada", 0)] * 3 + [("Bob", 1)]
+    ax = consumer_groups.records_by_member(pandas.DataFrame(rows, columns=["member", "partition"]))
+    assert words(ax) == ["3", "0", "0", "1"]
+    assert (ticks(ax.yaxis), ticks(ax.xaxis)) == (["Ada", "Bob"], ["0", "1"])
 
 
 def test_a_wrong_lag_is_told_apart():
