@@ -11,7 +11,6 @@ from kafkalab.lessons.consumer_groups.lag import Standing, Story, lag_of, lag_ov
 from kafkalab.lessons.consumer_groups.packing import (
     Silence,
     dealt_since,
-    different,
     hire,
     longest_silence,
     records_of,
@@ -29,7 +28,6 @@ __all__ = [
     "coordinators_of",
     "counts",
     "dealt_since",
-    "different",
     "hire",
     "java_hash",
     "lag_of",

@@ -64,17 +64,6 @@ def records_of(member: Member) -> list[Event]:
     return [event for event in member.events if event.what == "record"]
 
 
-def different(members: Iterable[Member]) -> int:
-    """How many different records they had together."""
-    return len(
-        {
-            (event.facts["partition"], event.facts["offset"])
-            for member in members
-            for event in records_of(member)
-        }
-    )
-
-
 def dealt_since(members: Iterable[Member], moment: int) -> int:
     """How many times any of them was told of partitions after this moment, in monotonic ns."""
     return sum(
