@@ -150,7 +150,8 @@ my_ada.against(shares["range"]["Ada"])
 
 # %% [markdown]
 # Five partitions among four leave one over, and both times it goes to the first by name. With
-# twenty topics Ada would have twenty more than Dan. The others deal all partitions together.
+# twenty topics like these Ada would have twenty more than Dan. The other two assignors deal all
+# partitions together.
 #
 # Then Dan leaves. His partitions need a reader; all others could stay where they are. How many of
 # those does round robin give to somebody else?
@@ -376,9 +377,9 @@ done = story.seen[-1]
 print(f"lag {sent.lag:,} after {sent.seconds:.1f} s, {done.lag} after {done.seconds:.1f} s")
 
 # %%
-ends = f"the last send had its answer after {sent.seconds:.1f} s, and most orders were not packed."
+slowed = f"the last send had its answer after {sent.seconds:.1f} s, with {sent.lag:,} yet to pack."
 lost = f"of {done.end:,} orders {done.committed:,} were packed and committed."
-why = {"the broker slows the producer down": ends, "some are lost": lost}
+why = {"the broker slows the producer down": slowed, "some are lost": lost}
 print(my_queue.against("they wait in the log", why))
 title = f"{sent.lag:,} of {sent.end:,} orders wait at the last send; then the lag falls to 0"
 ax = consumer_groups.lag_over_time(story.seen, sent.seconds)
@@ -503,8 +504,8 @@ assert default == 30_000, default
 #
 # Why so long? First the dead broker has to be missed: here after 3 seconds, by default after 9
 # (`broker.session.timeout.ms`). Then the group gets a new coordinator. It finds members and commits
-# in a log, because that has more than one copy (`offsets.topic.replication.factor`). So nobody was
-# put out, and nothing dealt out anew.
+# in a log, of which it has one of the copies that are counted above. So nobody was put out, and
+# nothing dealt out anew.
 
 # %% [markdown]
 # ## Your turn
