@@ -68,6 +68,12 @@ class GroupPanel(Live):
         """The field with the name of the member that the buttons are for; None without them."""
         return self._widgets.chosen if self._widgets else None
 
+    def stop(self, why: str = "This panel has stopped.") -> None:
+        if self._widgets is not None:
+            # A cluster that closes has ended its members since the last look.
+            self._widgets.show(self._states_now(), self._seen, self._dealt)
+        super().stop(why)
+
     def __repr__(self) -> str:
         return self._now()["text/plain"]
 

@@ -40,17 +40,25 @@ class GroupBoard(board.Board):
         self._owners: dict[Place, str] = {}
         self._marks: dict[Place, tuple[str, float]] = {}
         self._members, self._partitions = html_part(), html_part()
-        self.chosen = ipywidgets.Dropdown(options=list(names), description="member")
+        # Not a list to unfold: there JupyterLab takes keys for its own commands.
+        self.chosen = ipywidgets.RadioButtons(
+            options=list(names),
+            orientation="horizontal",
+            layout=ipywidgets.Layout(width="max-content"),
+        )
         self.chosen.observe(lambda _: self._choose(), "value")
         heard_while_a_cell_runs(self.chosen)
         self.buttons: dict[str, ipywidgets.Button] = {}
         shown = [self._button(place) for place in offers.OF_A_MEMBER]
         self._offer()
-        row = ipywidgets.HBox(
-            [self.chosen, *shown],
-            layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center"),
+        self.box = ipywidgets.VBox(
+            [
+                self._status,
+                _row(self.chosen, *shown, align="center"),
+                _row(self._members, self._partitions, align="flex-start"),
+                self._log,
+            ]
         )
-        self.box = ipywidgets.VBox([self._status, row, self._members, self._partitions, self._log])
 
     @property
     def _parts(self) -> list[ipywidgets.HTML]:
@@ -144,7 +152,7 @@ def members(states: Mapping[str, str], seen: GroupView | None) -> Table:
         inside = "not known" if seen is None else "yes" if name in counted else "no"
         behind = sum(lag or 0 for lag in known) if known else None
         rows.append((name, process, inside, tables.show(_places(held)), behind))
-    return "Members", ("member", "process", "in the group", "has", "lag"), rows
+    return "Members", ("member", "process", "in the group", "partitions", "lag"), rows
 
 
 def partitions(seen: GroupView, marks: Mapping[Place, str]) -> Table:
@@ -169,3 +177,8 @@ def _places(held: Sequence[Place]) -> list[str]:
     """With the topic where there are several."""
     several = len({topic for topic, _ in held}) > 1
     return [f"{topic} {number}" if several else str(number) for topic, number in sorted(held)]
+
+
+def _row(*widgets: ipywidgets.Widget, align: str) -> ipywidgets.HBox:
+    layout = ipywidgets.Layout(flex_flow="row wrap", align_items=align, grid_gap="0 2em")
+    return ipywidgets.HBox(list(widgets), layout=layout)

@@ -147,5 +147,6 @@ def test_a_group_is_watched_while_a_member_freezes_dies_and_comes_back(
     cluster.close()
     says(view, "This cluster is closed")
     assert view.chosen.disabled
-    assert "Partitions topic partition member" in view.text  # what was seen last stays
+    assert "Ada ✕ ended" in view.text  # what was seen last stays
+    assert "Partitions topic partition member" in view.text
     wait_until(lambda: not threads(), timeout=20, what="the threads to end", seen=threads)
