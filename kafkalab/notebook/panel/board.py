@@ -28,7 +28,7 @@ SIGNS = {
 }
 
 
-class Board(ABC):
+class LiveBoard(ABC):
     """May be told things by several threads. A widget sends only what has changed."""
 
     box: ipywidgets.Widget

@@ -26,7 +26,7 @@ MEANINGS = {
 }
 
 
-class GroupBoard(board.Board):
+class GroupBoard(board.LiveBoard):
     """Made for the members of these names; who else is in the group is shown too."""
 
     def __init__(

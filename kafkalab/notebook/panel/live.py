@@ -13,7 +13,7 @@ from typing import Any
 
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError
-from kafkalab.notebook.panel.board import Board
+from kafkalab.notebook.panel.board import LiveBoard
 
 # Seconds from the end of one look to the next.
 EVERY = 0.5
@@ -30,7 +30,7 @@ class Live(ABC):
     def __init__(self, cluster: Cluster, shown: Hashable) -> None:
         self._cluster = cluster
         self._shown = shown
-        self._board: Board | None = None
+        self._board: LiveBoard | None = None
         self._over = threading.Event()
         self._wake = threading.Event()
         self._orders: Queue[tuple[str, Fault] | None] = Queue()
@@ -40,7 +40,7 @@ class Live(ABC):
     def _look(self) -> None:
         """Look once and tell the board."""
 
-    def _begin(self, board: Board, name: str) -> None:
+    def _begin(self, board: LiveBoard, name: str) -> None:
         self._board = board
         _OPEN[self._shown] = self
         for number, work in enumerate((self._watch, self._obey)):
@@ -84,7 +84,7 @@ class Live(ABC):
 
     # --- In threads ----------------------------------------------------------------------------
 
-    def _watch(self, board: Board) -> None:
+    def _watch(self, board: LiveBoard) -> None:
         while not self._over.is_set():
             self._wake.clear()
             try:
@@ -97,7 +97,7 @@ class Live(ABC):
                     board.warn(_sentence(error))
             self._wake.wait(EVERY)
 
-    def _obey(self, board: Board) -> None:
+    def _obey(self, board: LiveBoard) -> None:
         while (order := self._orders.get()) and not self._over.is_set():
             name, fault = order
             began = time.monotonic()

@@ -39,7 +39,7 @@ class NodeRow:
     rack: str | None
 
 
-class Widgets(board.Board):
+class Widgets(board.LiveBoard):
     """The cluster's own: a row of buttons for each node, partitions, groups."""
 
     def __init__(
