@@ -77,12 +77,13 @@ def test_kill_moves_the_leader_and_restart_undoes_it_while_a_cell_runs(
     of_group.get_by_role("radio", name="Ada").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    expect(of_group.get_by_role("button", name="freeze Bob", exact=True)).to_be_visible()
+    chosen = of_group.get_by_role("button", name="freeze Bob", exact=True)
+    expect(chosen).to_be_enabled(timeout=30_000)
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(of_group.get_by_role("row", name="Bob")).to_contain_text("ended", timeout=30_000)
-    expect(of_group.get_by_role("row", name="Ada")).to_contain_text("running")
+    expect(of_group.get_by_role("row", name="Ada")).to_contain_text("running", timeout=30_000)
     page.get_by_role("button", name=f"restart {leader}", exact=True).click()
     expect(cell.get_by_role("log")).to_contain_text(
         f"restart broker {leader}: done", timeout=30_000
