@@ -15,7 +15,7 @@ from kafkalab.lessons.rebalancing.drawings import (
     standstill_by_group,
     standstills,
 )
-from kafkalab.lessons.rebalancing.having import having, partitions_of, told_since
+from kafkalab.lessons.rebalancing.having import having, partitions_of, settled, told_since
 
 __all__ = [
     "Change",
@@ -30,6 +30,7 @@ __all__ = [
     "reads",
     "records_by_partition",
     "refused_with",
+    "settled",
     "standstill_by_group",
     "standstills",
     "told_since",

@@ -45,11 +45,11 @@ def records_by_partition(change: Change, groups: Sequence[str]) -> Axes:
             ax.axvline(
                 (newcomer - change.began) / SECOND, color=MARK, linewidth=1, linestyle=(0, (3, 2))
             )
+    if change.started:
+        panels[0, 0].set_ylim(top=-1.5)
     for name, newcomer in change.started.items():
-        panels[0, 0].annotate(
-            f"{name} starts", ((newcomer - change.began) / SECOND, 1), (4, -1), va="bottom",
-            xycoords=("data", "axes fraction"), textcoords="offset points", color=MARK,
-        )  # fmt: skip
+        seconds = (newcomer - change.began) / SECOND
+        panels[0, 0].text(seconds, -0.95, f" {name} starts", color=MARK, va="center")
     panels[-1, 0].set_xlabel("seconds since the long order was sent")
     panels[-1, 0].set_xlim(-0.1, (change.ended - change.began) / SECOND)
     keys = [Line2D([], [], color=colours[name], linewidth=5, label=name) for name in names]
