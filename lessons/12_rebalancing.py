@@ -14,10 +14,11 @@
 # Needs 03 and 11. 25 minutes.
 
 # %% tags=["parameters"]
-long_order = 6.0  # seconds of work
 session = 4_000  # milliseconds
 
 # %%
+import time
+
 from kafka import KafkaAdminClient, KafkaProducer
 
 from kafkalab import Choice, Cluster, Prediction, charts, members, quick
@@ -31,8 +32,8 @@ cluster = Cluster.start("single")
 # ## A join
 #
 # The packers of this page use confluent-kafka. Its consumer is that of librdkafka, which knows one
-# more kind of group than kafka-python does. `told` notes what the group gives and takes. Most
-# orders are packed in no time; `work` keeps a packer busy with a long one.
+# more kind of group than kafka-python does. `told` notes what the group gives and takes. The value
+# of an order says how many seconds of `work` it costs.
 
 # %%
 packer = """
@@ -45,14 +46,14 @@ while running():
     if record is not None and record.error():
         note("error", says=record.error().str())
     elif record is not None:
-        work(long_order if record.value() == b"long" else 0)
+        work(float(record.value()))
         note("record", partition=record.partition(), offset=record.offset())
 consumer.close()
 """
 
 # %% [markdown]
-# Every partition gets an order twenty times a second. So a gap in what the packers note is a
-# standstill.
+# Every partition gets an order twenty times a second, and these cost no time. So a gap in what the
+# packers note is a standstill.
 
 # %%
 customers = """
@@ -60,7 +61,7 @@ from confluent_kafka import Producer
 producer = Producer({"bootstrap.servers": address})
 while running():
     for partition in range(6):
-        producer.produce(topic, b"order", partition=partition)
+        producer.produce(topic, b"0", partition=partition)
     producer.flush(10)
     work(0.05)
 """
@@ -85,8 +86,8 @@ kinds = {
 
 
 def start(name, group, more=()):
-    own = {"bootstrap.servers": cluster.address, "group.id": f"{orders} {group}", **kinds[group]}
-    given = {"topic": orders, "settings": own | dict(more), "long_order": long_order}
+    own = {"bootstrap.servers": cluster.address, **kinds[group], **dict(more)}
+    given = {"topic": orders, "settings": own}
     return members.start(packer, f"{name} ({group})", address=cluster.address, **given)
 
 
@@ -95,9 +96,13 @@ def start(name, group, more=()):
 # hired. The two others have nothing to do with it, nor do their four partitions.
 
 # %% tags=["prediction"]
+for group in kinds:
+    kinds[group]["group.id"] = new_group(cluster, group)
+began = time.monotonic()
 trio = ("Ada", "Bob", "Cleo")
 teams = {group: {name: start(name, group) for name in trio} for group in kinds}
 rebalancing.at_work(teams, members=3, partitions=6)
+long_order = session / 1000 + (time.monotonic() - began) / 3  # so that Dan comes in its middle
 my_standing = Prediction(
     "partitions", "Eager: how many of these four stand still for two seconds and more?"
 )
@@ -106,7 +111,7 @@ my_standing
 # %%
 producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 with rebalancing.change(teams, "Dan comes", members=4, without=["Dan"]) as comes:
-    producer.send(orders, value=b"long", partition=3).get(timeout=10)
+    producer.send(orders, value=b"%.1f" % long_order, partition=3).get(timeout=10)
     rebalancing.wait_for_work(teams, comes.began)
     for group, team in teams.items():
         team["Dan"] = start("Dan", group)
@@ -149,19 +154,19 @@ moves = {group: comes.moved(group) for group in others}
 for group in others:
     print(group, "moved", {place: round(comes.stood(group)[place], 1) for place in moves[group]})
 kept = max(comes.stood(group)[place] for group in others for place in comes.kept(group))
-title = f"Whoever keeps a partition goes on reading: {kept:.1f} s at most"
+title = f"What is kept pauses for {kept:.1f} s at most, not for {longest:.1f} s"
 ax = rebalancing.records_by_partition(comes, others)
 ax.set_title(title)
 charts.show(ax, f"{title}. Only the busy packer's rows, and what moved, have a long gap.")
 
 # %% [markdown]
-# The seconds are how long the moved partition stood. In a **cooperative** rebalance everybody keeps
-# what is not to move, and goes on. It takes two rounds: one in which a packer lets go, and one in
-# which Dan gets it. All take part in both, so what moves may have to wait for the busy one.
+# In a **cooperative** rebalance everybody keeps what is not to move, and reads on, but for a pause.
+# It takes two rounds: one in which a packer lets go, and one in which Dan gets it. All take part in
+# both. So what moves may have to wait for the busy one: see its seconds above.
 #
 # The third group is of the protocol of **KIP-848**, ready for use since Kafka 4.0 and switched on
 # by the client: `group.protocol=consumer`. (The two others are *classic* groups.) Here the broker
-# deals. It tells each member by itself, in the answer to a heartbeat, what to let go and what to
+# deals. In the answer to a heartbeat it tells each member by itself what to let go and what to
 # take. Nobody joins anew, and nobody waits for all.
 
 # %% tags=["proof", "B182"]
@@ -178,8 +183,8 @@ broker_told = [
     for name in trio
 ]
 assert broker_told.count(0) == 2, broker_told  # only who gave something up was told anything
-assert cluster.group(f"{orders} KIP-848").protocol == "uniform", cluster.group(f"{orders} KIP-848")
-assert cluster.group(f"{orders} eager").protocol == "range", cluster.group(f"{orders} eager")
+assert cluster.group(kinds["KIP-848"]["group.id"]).protocol == "uniform", kinds
+assert cluster.group(kinds["eager"]["group.id"]).protocol == "range", kinds
 assert kept < 2, {group: comes.stood(group) for group in others}
 
 # %% [markdown]
@@ -230,21 +235,13 @@ charts.show(ax, f"{title}. {table.round(1).to_string(index=False)}")
 # is the session. (Somebody who closes and leaves at once is the cheap case: close your consumers.)
 
 # %% tags=["proof", "A78"]
-import time
-
 thirteen = cluster.unused("thirteen")
 admin.create_topics({thirteen: {"num_partitions": 13}})
 cluster.wait_for_topic(thirteen)
-kinds["thirteen"] = classic | {
-    "partition.assignment.strategy": "range",
-    "session.timeout.ms": 2_000,
-}
-stage = {}
-for name in ("Kim", "Lea", "Max"):
-    own = {"bootstrap.servers": cluster.address, "group.id": thirteen, **kinds["thirteen"]}
-    stage[name] = members.start(
-        packer, name, address=cluster.address, topic=thirteen, settings=own, long_order=0
-    )
+own = kinds["eager"] | {"session.timeout.ms": 2_000, "group.id": new_group(cluster, thirteen)}
+given = {"address": cluster.address, "topic": thirteen}
+given["settings"] = own | {"bootstrap.servers": cluster.address}
+stage = {name: members.start(packer, name, **given) for name in ("Kim", "Lea", "Max")}
 shares, takeover = {}, {}
 for size, name in ((3, ""), (2, "Max"), (1, "Lea")):
     since = time.monotonic_ns()
@@ -294,7 +291,7 @@ for team in teams.values():
 for team in teams.values():
     for one in team.values():
         one.stop()
-kinds["seats"] = kinds["eager"]
+kinds["seats"] = kinds["eager"] | {"group.id": new_group(cluster, "seats")}
 
 
 def seat(name, group="seats"):

@@ -129,10 +129,16 @@ def fill_up(
     partitions: int,
 ) -> None:
     """Start by name and group whoever does not run, as after a cell that has broken them."""
-    for title, team in teams.items():
-        for name, member in list(team.items()):
-            if member.state != "running":
-                team[name] = start(name, title)
+    away = [
+        (title, name)
+        for title, team in teams.items()
+        for name, member in team.items()
+        if member.state != "running"
+    ]
+    for title, name in away:  # all before the first comes: who leaves amid a deal delays it
+        teams[title][name].stop()
+    for title, name in away:
+        teams[title][name] = start(name, title)
     at_work(teams, members=members, partitions=partitions)
 
 
