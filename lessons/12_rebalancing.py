@@ -27,6 +27,8 @@ from kafkalab.lessons.reading import new_group
 from kafkalab.notebook import exercise
 
 cluster = Cluster.start("single")
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 
 # %% [markdown]
 # ## A join
@@ -39,8 +41,8 @@ cluster = Cluster.start("single")
 packer = """
 from confluent_kafka import Consumer
 consumer = Consumer({"client.id": name, "auto.commit.interval.ms": 500, **settings})
-told_by = {"on_assign": told.on_assign, "on_revoke": told.on_revoke, "on_lost": told.on_lost}
-consumer.subscribe([topic], **told_by)
+tell = {"on_assign": told.on_assign, "on_revoke": told.on_revoke, "on_lost": told.on_lost}
+consumer.subscribe([topic], **tell)
 while running():
     record = consumer.poll(0.1)
     if record is not None and record.error():
@@ -62,10 +64,8 @@ producer = Producer({"bootstrap.servers": address})
 while running():
     for partition in range(6):
         producer.produce(topic, b"0", partition=partition)
-    producer.flush(10)
-    work(0.05)
+    producer.poll(0.05)
 """
-admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 orders = cluster.unused("orders")
 admin.create_topics({orders: {"num_partitions": 6}})
 cluster.wait_for_topic(orders)
@@ -109,7 +109,6 @@ my_standing = Prediction(
 my_standing
 
 # %%
-producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 with rebalancing.change(teams, "Dan comes", members=4, without=["Dan"]) as comes:
     producer.send(orders, value=b"%.1f" % long_order, partition=3).get(timeout=10)
     rebalancing.wait_for_work(teams, comes.began)
@@ -232,7 +231,8 @@ charts.show(ax, f"{title}. {table.round(1).to_string(index=False)}")
 # %% [markdown]
 # The broker draws no conclusion from a closed connection. It knows members by their heartbeats, and
 # a dead one and a frozen one are silent alike. No kind of group helps against that: what it costs
-# is the session. (Somebody who closes and leaves at once is the cheap case: close your consumers.)
+# is the session. A good-bye is the cheap case, so close your consumers. (The rings: whoever keeps a
+# partition hardly stands, also in the eager group, where nobody is busy.)
 
 # %% tags=["proof", "A78"]
 thirteen = cluster.unused("thirteen")

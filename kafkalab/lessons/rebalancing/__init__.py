@@ -2,7 +2,7 @@
 
 from kafkalab.lessons.rebalancing.answers import fence_of, fenced_by, refused_with
 from kafkalab.lessons.rebalancing.change import (
-    Change,
+    GroupChange,
     Read,
     at_work,
     change,
@@ -18,7 +18,7 @@ from kafkalab.lessons.rebalancing.drawings import (
 from kafkalab.lessons.rebalancing.having import having, partitions_of, settled, told_since
 
 __all__ = [
-    "Change",
+    "GroupChange",
     "Read",
     "at_work",
     "change",

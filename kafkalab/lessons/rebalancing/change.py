@@ -25,7 +25,7 @@ class Read:
 
 
 @dataclass
-class Change:
+class GroupChange:
     """Something that happened to several groups at once. What it did is known after its `with`.
 
     before, after: of each group, partition -> reader. busy: the readers that had their hands full.
@@ -83,7 +83,7 @@ def change(
     members: int,
     without: Sequence[str] = (),
     timeout: float = 60,
-) -> Iterator[Change]:
+) -> Iterator[GroupChange]:
     """What happens inside; it ends when in each group so many have partitions, and all flow again.
 
     The teams may get members inside. Records have to come all the time, or nobody could tell a
@@ -91,7 +91,7 @@ def change(
     those that an earlier run of the cell has left.
     """
     _send_home(teams, without, timeout)
-    found = Change(what, time.monotonic_ns())
+    found = GroupChange(what, time.monotonic_ns())
     found.before = {title: having(team) for title, team in teams.items()}
     yield found
     partitions = max(len(held) for held in found.before.values())

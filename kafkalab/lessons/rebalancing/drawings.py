@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from kafkalab.draw.drawing import MARK
-from kafkalab.lessons.rebalancing.change import SECOND, Change
+from kafkalab.lessons.rebalancing.change import SECOND, GroupChange
 
 # Blue, vermilion, green and purple of the course's pictures, then orange and sky blue.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def records_by_partition(change: Change, groups: Sequence[str]) -> Axes:
+def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
     """A panel for each group, a row for each partition, a stroke for each record.
 
     The strokes have the colour of the reader: who stops reading leaves a gap.
@@ -57,7 +57,7 @@ def records_by_partition(change: Change, groups: Sequence[str]) -> Axes:
     return panels[0, 0]
 
 
-def standstills(changes: Sequence[Change]) -> pandas.DataFrame:
+def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
     """For each change and group the longest silence of a partition that was kept, and of a moved.
 
     Where nothing was kept or nothing moved it is NaN.
@@ -84,8 +84,8 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
             (one,) = frame[(frame["change"] == change) & (frame["group"] == group)].itertuples()
             colour = COLOURS[groups.index(group)]
             ax.plot([one.kept, one.moved], [row, row], color=colour, linewidth=1, linestyle="-")
-            ax.plot(one.moved, row, "o", color=colour, markersize=8)
-            ax.plot(one.kept, row, "o", color=colour, markersize=8, markerfacecolor="white")
+            ax.plot(one.moved, row, "o", color=colour, markersize=6)
+            ax.plot(one.kept, row, "o", color=colour, markersize=10, markerfacecolor="none")
             row += 1
         ticks.append((top + row - 1) / 2)
         labels.append(change)
@@ -101,8 +101,8 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
         Line2D([], [], color=COLOURS[number], linewidth=5, label=group)
         for number, group in enumerate(groups)
     ]
-    for label, inside in (("kept its reader", "white"), ("moved", MARK)):
-        dot = Line2D([], [], color=MARK, marker="o", markersize=8, linestyle="", label=label)
+    for label, inside, size in (("kept its reader", "none", 10), ("moved", MARK, 6)):
+        dot = Line2D([], [], color=MARK, marker="o", markersize=size, linestyle="", label=label)
         dot.set_markerfacecolor(inside)
         keys.append(dot)
     ax.figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))

@@ -8,7 +8,7 @@ from kafka import KafkaAdminClient
 
 from kafkalab import Cluster, CourseError, members, quick
 from kafkalab.lessons import rebalancing
-from kafkalab.lessons.rebalancing import Change, Read
+from kafkalab.lessons.rebalancing import GroupChange, Read
 from kafkalab.members import Event
 from tests.kafkalab.drawn import words
 
@@ -53,7 +53,7 @@ def arranged():
         2: [("Bob", 1), ("Bob", 8)],
         3: [("Cleo", 1), ("Cleo", 2), ("Dan", 5)],
     }
-    return Change(
+    return GroupChange(
         "Dan comes",
         began=SECOND,
         ended=10 * SECOND,
@@ -112,7 +112,7 @@ def test_the_picture_of_standstills_has_a_ring_and_a_dot():
     ax = rebalancing.standstill_by_group(rebalancing.standstills([arranged()]), session=4)
     places = {line.get_markerfacecolor(): line.get_xdata()[0] for line in ax.lines[1:3]}
     assert sorted(places.values()) == pytest.approx([3, 7.9])
-    assert places["white"] == pytest.approx(7.9)
+    assert places["none"] == pytest.approx(7.9)
     assert words(ax) == [" session"]
 
 
