@@ -5,7 +5,9 @@ go to an open file, given by its descriptor. At hand for the lines are what they
 
     note(what, **facts)   writes an event down
     running()             False from the moment at which the member shall end
-    told                  a listener that notes `assigned`, `revoked` and `lost`
+    work(seconds)         has its hands full for so long, and notes `works`; 0 is no work
+    told                  a listener that notes `assigned`, `revoked` and `lost`; its methods
+                          `on_assign`, `on_revoke` and `on_lost` are confluent-kafka's
 
 besides KafkaConsumer, TopicPartition, os and signal.
 """
@@ -49,6 +51,7 @@ class Diary:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._over = threading.Event()
         self.reason = ""
 
     def note(self, what: str, **facts: Any) -> None:
@@ -59,9 +62,20 @@ class Diary:
         """Whether the member is to go on."""
         return not self.reason
 
+    def work(self, seconds: float) -> None:
+        """What a record makes its reader do. Nothing else of the lines runs meanwhile."""
+        if seconds:
+            self.note("works", seconds=seconds)
+            self._over.wait(seconds)  # who is to end drops it
+
+    def stop(self, reason: str) -> None:
+        """Let the member end, once its lines look at `running`."""
+        self.reason = self.reason or reason
+        self._over.set()
+
     def end(self, reason: str) -> None:
         """Let the member end, and by force where its lines do not look at `running`."""
-        self.reason = self.reason or reason
+        self.stop(reason)
         lifeline.end(GRACE)
 
 
@@ -85,6 +99,15 @@ class Told(ConsumerRebalanceListener):
     def on_partitions_lost(self, lost: Iterable[TopicPartition]) -> None:
         self._note("lost", lost)
 
+    def on_assign(self, _: object, places: Iterable[TopicPartition]) -> None:
+        self._note("assigned", places)
+
+    def on_revoke(self, _: object, places: Iterable[TopicPartition]) -> None:
+        self._note("revoked", places)
+
+    def on_lost(self, _: object, places: Iterable[TopicPartition]) -> None:
+        self._note("lost", places)
+
     def _note(self, what: str, places: Iterable[TopicPartition]) -> None:
         self._diary.note(what, partitions=sorted([p.topic, p.partition] for p in places))
 
@@ -94,7 +117,7 @@ def main(descriptor: int) -> None:
     diary = Diary(descriptor)
 
     def stop(*_: object) -> None:
-        diary.reason = diary.reason or "stopped"
+        diary.stop("stopped")
 
     signal.signal(signal.SIGTERM, stop)
     # After a freeze, when the starter is gone: see `Member`. The line says the same.
@@ -114,6 +137,7 @@ def main(descriptor: int) -> None:
         "name": errand.name,
         "note": diary.note,
         "running": diary.running,
+        "work": diary.work,
         "told": Told(diary),
         **errand.given,
     }

@@ -229,3 +229,16 @@ def test_the_events_of_all_stand_in_one_table() -> None:
     assert table["seconds"].iloc[0] == 0
     assert table["offset"].dropna().tolist() == [5]
     assert list(members.events_of([]).columns) == ["seconds", "member", "what"]
+
+
+def test_work_is_noted_and_dropped_by_who_shall_end() -> None:
+    member = members.start("work(0)\nwork(0.01)\nwork(60)", "ada")
+    member.wait_for(lambda events: sum(e.what == "works" for e in events) >= 2, what="its work")
+    began = time.monotonic()
+    member.stop()
+    assert time.monotonic() - began < 5
+    assert [event.facts["seconds"] for event in member.events if event.what == "works"] == [
+        0.01,
+        60,
+    ]
+    assert member.events[-1].facts == {"why": "stopped"}

@@ -1,0 +1,38 @@
+"""Lesson rebalancing: what changes in groups make stand still, told by their members' events."""
+
+from kafkalab.lessons.rebalancing.answers import fence_of, fenced_by, refused_with
+from kafkalab.lessons.rebalancing.change import (
+    GroupChange,
+    Read,
+    at_work,
+    change,
+    fill_up,
+    reads,
+    wait_for_work,
+)
+from kafkalab.lessons.rebalancing.drawings import (
+    records_by_partition,
+    standstill_by_group,
+    standstills,
+)
+from kafkalab.lessons.rebalancing.having import having, partitions_of, settled, told_since
+
+__all__ = [
+    "GroupChange",
+    "Read",
+    "at_work",
+    "change",
+    "fence_of",
+    "fenced_by",
+    "fill_up",
+    "having",
+    "partitions_of",
+    "reads",
+    "records_by_partition",
+    "refused_with",
+    "settled",
+    "standstill_by_group",
+    "standstills",
+    "told_since",
+    "wait_for_work",
+]

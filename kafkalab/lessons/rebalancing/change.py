@@ -1,0 +1,197 @@
+"""A change in groups, and how long their partitions stood still: from the members' own events."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from kafkalab.lessons.rebalancing.having import Having, Team, having, settled, told_since
+from kafkalab.members import Event, Member
+from kafkalab.wait import wait_until
+
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Read:
+    """A record that a member had: `at` in monotonic nanoseconds."""
+
+    at: int
+    member: str
+    partition: int
+
+
+@dataclass
+class GroupChange:
+    """Something that happened to several groups at once. What it did is known after its `with`.
+
+    before, after: of each group, partition -> reader. busy: the readers that had their hands full.
+    """
+
+    what: str
+    began: int
+    ended: int = 0
+    before: dict[str, Having] = field(default_factory=dict)
+    after: dict[str, Having] = field(default_factory=dict)
+    busy: dict[str, set[str]] = field(default_factory=dict)
+    records: dict[str, list[Read]] = field(default_factory=dict)
+    started: dict[str, int] = field(default_factory=dict)  # newcomers, and when they began
+
+    def stood(self, group: str) -> dict[int, float]:
+        """Partition -> the longest time, in seconds, without a record of it in the group."""
+        return {
+            partition: max(
+                later.at - earlier.at
+                for earlier, later in itertools.pairwise(self.of(group, partition))
+            )
+            / SECOND
+            for partition in sorted(self.before[group])
+        }
+
+    def of(self, group: str, partition: int) -> list[Read]:
+        """The records of one partition around the change, in the order of time."""
+        return [one for one in self.records[group] if one.partition == partition]
+
+    def moved(self, group: str) -> list[int]:
+        """The partitions that have another reader now."""
+        before, after = self.before[group], self.after[group]
+        return [p for p in sorted(before) if before[p] != after[p]]
+
+    def of_busy(self, group: str) -> list[int]:
+        """The partitions of the readers that had their hands full: the work alone stops these."""
+        return [p for p, name in sorted(self.before[group].items()) if name in self.busy[group]]
+
+    def standing_of_others(self, group: str, seconds: float) -> list[int]:
+        """The partitions of readers with free hands that stood still for so long, or longer."""
+        stood, busy = self.stood(group), self.of_busy(group)
+        return [p for p in sorted(stood) if p not in busy and stood[p] >= seconds]
+
+    def kept(self, group: str) -> list[int]:
+        """The partitions that have their reader still, without those of the busy ones."""
+        others = {*self.moved(group), *self.of_busy(group)}
+        return [p for p in sorted(self.before[group]) if p not in others]
+
+
+@contextmanager
+def change(
+    teams: Mapping[str, Team],
+    what: str,
+    *,
+    members: int,
+    without: Sequence[str] = (),
+    timeout: float = 60,
+) -> Iterator[GroupChange]:
+    """What happens inside; it ends when in each group so many have partitions, and all flow again.
+
+    The teams may get members inside. Records have to come all the time, or nobody could tell a
+    partition that stands still from one that has nothing. Members `without` whom it begins are
+    those that an earlier run of the cell has left.
+    """
+    _send_home(teams, without, timeout)
+    found = GroupChange(what, time.monotonic_ns())
+    found.before = {title: having(team) for title, team in teams.items()}
+    yield found
+    partitions = max(len(held) for held in found.before.values())
+    found.after = at_work(teams, members=members, partitions=partitions, timeout=timeout)
+    found.ended = time.monotonic_ns()
+    for title, team in teams.items():
+        found.records[title] = _around(reads(team), found.began)
+        for name, member in team.items():
+            for event in member.events:
+                if event.what == "started" and event.at > found.began:
+                    found.started[name] = event.at
+        found.busy[title] = {
+            name
+            for name, member in team.items()
+            if any(event.what == "works" and event.at > found.began for event in member.events)
+        }
+
+
+def _send_home(teams: Mapping[str, Team], names: Sequence[str], timeout: float) -> None:
+    for team in teams.values():
+        for name in names:
+            if name in team:
+                team[name].stop()
+        staying = [name for name, member in team.items() if member.state == "running"]
+        partitions = len({read.partition for read in reads(team)})
+        if any(name in team for name in names):
+            settled({"": team}, members=len(staying), partitions=partitions, timeout=timeout)
+
+
+def fill_up(
+    teams: Mapping[str, dict[str, Member]],
+    start: Callable[[str, str], Member],
+    *,
+    members: int,
+    partitions: int,
+) -> None:
+    """Start by name and group whoever does not run, as after a cell that has broken them."""
+    away = [
+        (title, name)
+        for title, team in teams.items()
+        for name, member in team.items()
+        if member.state != "running"
+    ]
+    for title, name in away:  # all before the first comes: who leaves amid a deal delays it
+        teams[title][name].stop()
+    for title, name in away:
+        teams[title][name] = start(name, title)
+    at_work(teams, members=members, partitions=partitions)
+
+
+def at_work(
+    teams: Mapping[str, Team], *, members: int, partitions: int, timeout: float = 60
+) -> dict[str, Having]:
+    """Who reads what, once so many of each team share all partitions, and each has a new record."""
+    owners = settled(teams, members=members, partitions=partitions, timeout=timeout)
+    now = time.monotonic_ns()
+
+    def standing() -> list[tuple[str, int]]:
+        return [
+            (title, partition)
+            for title, held in owners.items()
+            for partition, name in held.items()
+            if not _has_read(teams[title][name].events, partition, now)
+        ]
+
+    wait_until(
+        lambda: not standing(), timeout=timeout, what="a record of each partition", seen=standing
+    )
+    return owners
+
+
+def wait_for_work(teams: Mapping[str, Team], moment: int, timeout: float = 30) -> None:
+    """Until somebody of each team has had its hands full since this moment."""
+    wait_until(
+        lambda: all(
+            any(told_since(member, moment, "works") for member in team.values())
+            for team in teams.values()
+        ),
+        timeout=timeout,
+        what="somebody at work in each group",
+    )
+
+
+def reads(team: Team) -> list[Read]:
+    """What the members of a team have read, in the order of time."""
+    found = [
+        Read(event.at, name, event.facts["partition"])
+        for name, member in team.items()
+        for event in member.events
+        if event.what == "record"
+    ]
+    return sorted(found, key=lambda one: one.at)
+
+
+def _has_read(events: list[Event], partition: int, since: int) -> bool:
+    later = itertools.takewhile(lambda event: event.at > since, reversed(events))
+    return any(one.what == "record" and one.facts["partition"] == partition for one in later)
+
+
+def _around(every: list[Read], began: int) -> list[Read]:
+    """Those after a moment, and of each partition the last one before it."""
+    last = {one.partition: one for one in every if one.at <= began}
+    return [*sorted(last.values(), key=lambda one: one.at), *(o for o in every if o.at > began)]

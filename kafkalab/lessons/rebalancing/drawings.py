@@ -1,0 +1,109 @@
+"""Drawings of what stood still: each record a stroke, and the longest silences side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from kafkalab.draw.drawing import MARK
+from kafkalab.lessons.rebalancing.change import SECOND, GroupChange
+
+# Blue, vermilion, green and purple of the course's pictures, then orange and sky blue.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
+    """A panel for each group, a row for each partition, a stroke for each record.
+
+    The strokes have the colour of the reader: who stops reading leaves a gap.
+    """
+    figure, panels = plt.subplots(
+        len(groups), 1, figsize=(8, 0.9 + 1.9 * len(groups)), sharex=True, squeeze=False
+    )
+    names = sorted({one.member for group in groups for one in change.records[group]})
+    colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(names)}
+    for ax, group in zip(panels[:, 0], groups, strict=True):
+        for partition in sorted(change.before[group]):
+            for name in names:
+                at = [
+                    (one.at - change.began) / SECOND
+                    for one in change.of(group, partition)
+                    if one.member == name
+                ]
+                ax.eventplot(
+                    at, lineoffsets=partition, linelengths=0.7, linewidths=1.2, colors=colours[name]
+                )
+        ax.set_yticks(sorted(change.before[group]))
+        ax.set_ylim(len(change.before[group]) - 0.5, -0.5)
+        ax.set_ylabel(f"{group}\npartition")
+        ax.grid(axis="y", visible=False)
+        for newcomer in change.started.values():
+            ax.axvline(
+                (newcomer - change.began) / SECOND, color=MARK, linewidth=1, linestyle=(0, (3, 2))
+            )
+    if change.started:
+        panels[0, 0].set_ylim(top=-1.5)
+    for name, newcomer in change.started.items():
+        seconds = (newcomer - change.began) / SECOND
+        panels[0, 0].text(seconds, -0.95, f" {name} starts", color=MARK, va="center")
+    panels[-1, 0].set_xlabel("seconds since the long order was sent")
+    panels[-1, 0].set_xlim(-0.1, (change.ended - change.began) / SECOND)
+    keys = [Line2D([], [], color=colours[name], linewidth=5, label=name) for name in names]
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    return panels[0, 0]
+
+
+def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
+    """For each change and group the longest silence of a partition that was kept, and of a moved.
+
+    Where nothing was kept or nothing moved it is NaN.
+    """
+    rows = []
+    for change in changes:
+        for group in change.before:
+            stood = change.stood(group)
+            kept = max((stood[p] for p in change.kept(group)), default=float("nan"))
+            moved = max((stood[p] for p in change.moved(group)), default=float("nan"))
+            rows.append({"change": change.what, "group": group, "kept": kept, "moved": moved})
+    return pandas.DataFrame(rows)
+
+
+def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
+    """A row for each group in each change: a ring for what was kept, a dot for what moved."""
+    groups = list(dict.fromkeys(frame["group"]))
+    changes = list(dict.fromkeys(frame["change"]))
+    _, ax = plt.subplots(figsize=(8, 0.9 + 0.3 * len(frame)))
+    ticks, labels, row = [], [], 0.0
+    for change in changes:
+        top = row
+        for group in groups:
+            (one,) = frame[(frame["change"] == change) & (frame["group"] == group)].itertuples()
+            colour = COLOURS[groups.index(group)]
+            ax.plot([one.kept, one.moved], [row, row], color=colour, linewidth=1, linestyle="-")
+            ax.plot(one.moved, row, "o", color=colour, markersize=6)
+            ax.plot(one.kept, row, "o", color=colour, markersize=10, markerfacecolor="none")
+            row += 1
+        ticks.append((top + row - 1) / 2)
+        labels.append(change)
+        row += 0.7
+    ax.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
+    ax.text(session, -0.9, " session", color=MARK, va="center")
+    ax.set_yticks(ticks, labels)
+    ax.set(ylim=(row - 0.7 + 0.3, -1.4), xlabel="longest time without a record, in seconds")
+    ax.set_xlim(0, None)
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+    keys = [
+        Line2D([], [], color=COLOURS[number], linewidth=5, label=group)
+        for number, group in enumerate(groups)
+    ]
+    for label, inside, size in (("kept its reader", "none", 10), ("moved", MARK, 6)):
+        dot = Line2D([], [], color=MARK, marker="o", markersize=size, linestyle="", label=label)
+        dot.set_markerfacecolor(inside)
+        keys.append(dot)
+    ax.figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    return ax

@@ -1,0 +1,470 @@
+# %% [markdown]
+# # 12 Rebalancing
+#
+# A warehouse takes on a packer, and for seconds nobody packs. Nothing has failed: the group was
+# dealing out its partitions anew. What stands still when a member comes, goes or freezes?
+
+# %% [markdown]
+# You will
+# - say which partitions stand still when a member joins, in each of three kinds of groups,
+# - say who notices that a member is gone, and when,
+# - restart a member without disturbing the others,
+# - keep a member in its group that works for long.
+#
+# Needs 03 and 11. 25 minutes.
+
+# %% tags=["parameters"]
+session = 4_000  # milliseconds
+
+# %%
+import time
+
+from kafka import KafkaAdminClient, KafkaProducer
+
+from kafkalab import Choice, Cluster, Prediction, charts, members, quick
+from kafkalab.lessons import rebalancing
+from kafkalab.lessons.reading import new_group
+from kafkalab.notebook import exercise
+
+cluster = Cluster.start("single")
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+
+# %% [markdown]
+# ## A join
+#
+# The packers of this page use confluent-kafka. Its consumer is that of librdkafka, which knows one
+# more kind of group than kafka-python does. `told` notes what the group gives and takes. The value
+# of an order says how many seconds of `work` it costs.
+
+# %%
+packer = """
+from confluent_kafka import Consumer
+consumer = Consumer({"client.id": name, "auto.commit.interval.ms": 500, **settings})
+tell = {"on_assign": told.on_assign, "on_revoke": told.on_revoke, "on_lost": told.on_lost}
+consumer.subscribe([topic], **tell)
+while running():
+    record = consumer.poll(0.1)
+    if record is not None and record.error():
+        note("error", says=record.error().str())
+    elif record is not None:
+        work(float(record.value()))
+        note("record", partition=record.partition(), offset=record.offset())
+consumer.close()
+"""
+
+# %% [markdown]
+# Every partition gets an order twenty times a second, and these cost no time. So a gap in what the
+# packers note is a standstill.
+
+# %%
+customers = """
+from confluent_kafka import Producer
+producer = Producer({"bootstrap.servers": address})
+while running():
+    for partition in range(6):
+        producer.produce(topic, b"0", partition=partition)
+    producer.poll(0.05)
+"""
+orders = cluster.unused("orders")
+admin.create_topics({orders: {"num_partitions": 6}})
+cluster.wait_for_topic(orders)
+crowd = members.start(customers, "customers", address=cluster.address, topic=orders)
+
+# %% [markdown]
+# Three groups read all these orders. A **session** is how long a member may be silent before it is
+# put out: 45 seconds by default, 4 here. (Kafka allows no less than 6, and in the third kind of
+# group the broker decides: `docker-compose.yml` lowers both for this page.)
+
+# %%
+classic = {"session.timeout.ms": session, "heartbeat.interval.ms": 1_000}
+kinds = {
+    "eager": {"partition.assignment.strategy": "range", **classic},
+    "cooperative": {"partition.assignment.strategy": "cooperative-sticky", **classic},
+    "KIP-848": {"group.protocol": "consumer"},
+}
+
+
+def start(name, group, more=()):
+    own = {"bootstrap.servers": cluster.address, **kinds[group], **dict(more)}
+    given = {"topic": orders, "settings": own}
+    return members.start(packer, f"{name} ({group})", address=cluster.address, **given)
+
+
+# %% [markdown]
+# Ada, Bob and Cleo have two partitions each. One of them has a long order in hand when Dan is
+# hired. The two others have nothing to do with it, nor do their four partitions.
+
+# %% tags=["prediction"]
+for group in kinds:
+    kinds[group]["group.id"] = new_group(cluster, group)
+began = time.monotonic()
+trio = ("Ada", "Bob", "Cleo")
+teams = {group: {name: start(name, group) for name in trio} for group in kinds}
+rebalancing.at_work(teams, members=3, partitions=6)
+long_order = session / 1000 + (time.monotonic() - began) / 3  # so that Dan comes in its middle
+my_standing = Prediction(
+    "partitions", "Eager: how many of these four stand still for two seconds and more?"
+)
+my_standing
+
+# %%
+with rebalancing.change(teams, "Dan comes", members=4, without=["Dan"]) as comes:
+    producer.send(orders, value=b"%.1f" % long_order, partition=3).get(timeout=10)
+    rebalancing.wait_for_work(teams, comes.began)
+    for group, team in teams.items():
+        team["Dan"] = start("Dan", group)
+stand = {group: comes.standing_of_others(group, seconds=2) for group in kinds}
+print(my_standing.against(len(stand["eager"])))
+longest = max(comes.stood("eager")[place] for place in stand["eager"])
+title = f"Eager: {len(stand['eager'])} of 4 free partitions stand, for up to {longest:.1f} s"
+ax = rebalancing.records_by_partition(comes, ["eager"])
+ax.set_title(title)
+charts.show(ax, f"{title}. A stroke for each record; in all six rows there is a gap.")
+
+# %% [markdown]
+# When the others hear of Dan (in the answer to a heartbeat), they give everything back, and nothing
+# is dealt until all have joined anew. So all wait for the one who is busy: an **eager** rebalance.
+# It is what `range`, round robin and `sticky` do, in Java's client and in kafka-python too. With
+# nobody at work it can be over in an instant, as you will see.
+
+# %% tags=["proof", "A26", "B165"]
+for group, having in comes.before.items():
+    assert sorted(having) == list(range(6)), comes.before
+    assert set(having.values()) == {"Ada", "Bob", "Cleo"}, comes.before
+    assert set(comes.after[group].values()) == {"Ada", "Bob", "Cleo", "Dan"}, comes.after
+    assert len(comes.busy[group]) == 1, comes.busy
+    assert len(comes.of_busy(group)) == 2, comes.busy
+for name in trio:
+    given_back = rebalancing.told_since(teams["eager"][name], comes.began, "revoked")
+    assert given_back == 1, (name, given_back)
+assert len(stand["eager"]) == 4, comes.stood("eager")
+assert longest < long_order + 1, comes.stood("eager")
+
+# %% [markdown]
+# ## Does everything have to stand?
+#
+# Both other groups went through the same at the same time, and in each, too, two packers were free.
+# Before you run the next cell: which rows will have a gap?
+
+# %%
+others = ["cooperative", "KIP-848"]
+moves = {group: comes.moved(group) for group in others}
+for group in others:
+    print(group, "moved", {place: round(comes.stood(group)[place], 1) for place in moves[group]})
+kept = max(comes.stood(group)[place] for group in others for place in comes.kept(group))
+title = f"What is kept pauses for {kept:.1f} s at most, not for {longest:.1f} s"
+ax = rebalancing.records_by_partition(comes, others)
+ax.set_title(title)
+charts.show(ax, f"{title}. Only the busy packer's rows, and what moved, have a long gap.")
+
+# %% [markdown]
+# In a **cooperative** rebalance everybody keeps what is not to move, and reads on, but for a pause.
+# It takes two rounds: one in which a packer lets go, and one in which Dan gets it. All take part in
+# both. So what moves may have to wait for the busy one: see its seconds above.
+#
+# The third group is of the protocol of **KIP-848**, ready for use since Kafka 4.0 and switched on
+# by the client: `group.protocol=consumer`. (The two others are *classic* groups.) Here the broker
+# deals. In the answer to a heartbeat it tells each member by itself what to let go and what to
+# take. Nobody joins anew, and nobody waits for all.
+
+# %% tags=["proof", "B182"]
+assert long_order * 1000 > session, (long_order, session)
+for group, team in teams.items():  # heartbeats went on beside the work
+    for member in team.values():
+        assert rebalancing.told_since(member, 0, "lost") == 0, (group, member)
+for group in others:
+    assert len(moves[group]) == 1, comes.after
+    assert {comes.after[group][place] for place in moves[group]} == {"Dan"}, comes.after
+    assert set(stand[group]) <= set(moves[group]), (stand, moves)
+broker_told = [
+    sum(e.at > comes.began and "partitions" in e.facts for e in teams["KIP-848"][name].events)
+    for name in trio
+]
+assert broker_told.count(0) == 2, broker_told  # only who gave something up was told anything
+assert cluster.group(kinds["KIP-848"]["group.id"]).protocol == "uniform", kinds
+assert cluster.group(kinds["eager"]["group.id"]).protocol == "range", kinds
+assert kept < 2, {group: comes.stood(group) for group in others}
+
+# %% [markdown]
+# ## Who notices?
+#
+# Now nobody is busy. Dan says good-bye (`close`). Then Cleo's program is killed: the system closes
+# her connections at once, and the broker sees it. Then Bob's computer freezes: his connections stay
+# open.
+
+# %% tags=["prediction"]
+my_end = Choice(
+    "When does somebody else read Cleo's partitions?",
+    "at once: her connections are closed",
+    "at the next heartbeat of the others",
+    "when her session is over",
+)
+my_end
+
+# %%
+rebalancing.fill_up(teams, start, members=4, partitions=6)  # when this cell is run again
+with rebalancing.change(teams, "Dan leaves", members=3) as leaves:
+    for team in teams.values():
+        team["Dan"].stop()
+with rebalancing.change(teams, "Cleo is killed", members=2) as dies:
+    for team in teams.values():
+        team["Cleo"].kill()
+with rebalancing.change(teams, "Bob freezes", members=1) as freezes:
+    for team in teams.values():
+        team["Bob"].freeze()
+
+# %%
+table = rebalancing.standstills([comes, leaves, dies, freezes])
+moved = table.pivot(index="change", columns="group", values="moved")
+left, killed = moved.loc["Dan leaves"].max(), moved.loc["Cleo is killed"]
+why = {
+    "at once: her connections are closed": f"it took {killed.min():.1f} s and more.",
+    "at the next heartbeat of the others": f"after Dan left it did: {left:.1f} s at most.",
+}
+print(my_end.against("when her session is over", why))
+title = f"A good-bye costs {left:.1f} s at most, a death {killed.min():.1f} s and more"
+ax = rebalancing.standstill_by_group(table, session / 1000)
+ax.set_title(title)
+charts.show(ax, f"{title}. {table.round(1).to_string(index=False)}")
+
+# %% [markdown]
+# The broker draws no conclusion from a closed connection. It knows members by their heartbeats, and
+# a dead one and a frozen one are silent alike. No kind of group helps against that: what it costs
+# is the session. A good-bye is the cheap case, so close your consumers. (The rings: whoever keeps a
+# partition hardly stands, also in the eager group, where nobody is busy.)
+
+# %% tags=["proof", "A78"]
+thirteen = cluster.unused("thirteen")
+admin.create_topics({thirteen: {"num_partitions": 13}})
+cluster.wait_for_topic(thirteen)
+own = kinds["eager"] | {"session.timeout.ms": 2_000, "group.id": new_group(cluster, thirteen)}
+given = {"address": cluster.address, "topic": thirteen}
+given["settings"] = own | {"bootstrap.servers": cluster.address}
+stage = {name: members.start(packer, name, **given) for name in ("Kim", "Lea", "Max")}
+shares, takeover = {}, {}
+for size, name in ((3, ""), (2, "Max"), (1, "Lea")):
+    since = time.monotonic_ns()
+    if name:
+        stage[name].kill() if size == 1 else stage[name].stop()
+    held = rebalancing.settled({"": stage}, members=size, partitions=13)[""]
+    shares[size] = sorted(list(held.values()).count(one) for one in set(held.values()))
+    told_at = [e.at for e in stage["Kim"].events if e.what == "assigned" and e.at > since]
+    takeover[size] = (told_at[-1] - since) / 1e9
+assert shares == {3: [4, 4, 5], 2: [6, 7], 1: [13]}, shares
+assert takeover[1] > takeover[2], takeover  # a crash costs more than a good-bye
+stage["Kim"].stop()
+
+# %% tags=["proof", "A26", "B149", "B152", "B165", "B182"]
+kept_by = table.pivot(index="change", columns="group", values="kept")
+for event in ("Dan leaves", "Cleo is killed", "Bob freezes"):
+    assert kept_by.loc[event].max() < 2, kept_by
+for event in ("Cleo is killed", "Bob freezes"):
+    assert moved.loc[event].min() > session / 1000 - 1.5, moved  # less what passed since the last
+    assert moved.loc[event].min() > left, moved
+for group, team in teams.items():
+    assert set(dies.after[group].values()) == {"Ada", "Bob"}, dies.after
+    assert set(freezes.after[group].values()) == {"Ada"}, freezes.after
+    assert len(dies.moved(group)) >= 2, dies.after
+    seen = {}
+    for member in team.values():
+        for event in member.events:
+            if event.what == "record" and event.at > leaves.began:
+                seen.setdefault(event.facts["partition"], set()).add(event.facts["offset"])
+    for partition, offsets in seen.items():  # nothing is missing, whoever was killed
+        assert len(offsets) == max(offsets) - min(offsets) + 1, (group, partition)
+with rebalancing.change(teams, "Bob wakes", members=2) as wakes:
+    for team in teams.values():
+        team["Bob"].thaw()
+for team in teams.values():
+    assert rebalancing.told_since(team["Bob"], wakes.began, "lost") == 1, team["Bob"]
+
+# %% [markdown]
+# ## A restart that nobody notices
+#
+# Each night the packers are restarted with a new version, one after the other. That is a good-bye
+# and a join for each. A **static member** is known by a name that it brings along,
+# `group.instance.id`, and its close tells the group nothing. Eve and Finn have such names, in an
+# eager group. Finn restarts.
+
+# %% tags=["prediction"]
+for team in teams.values():
+    for one in team.values():
+        one.stop()
+kinds["seats"] = kinds["eager"] | {"group.id": new_group(cluster, "seats")}
+
+
+def seat(name, group="seats"):
+    return start(name, group, {"group.instance.id": name})
+
+
+crew = {name: seat(name) for name in ("Eve", "Finn")}
+rebalancing.at_work({"seats": crew}, members=2, partitions=6)
+my_told = Prediction("times", "How often is Eve told of partitions meanwhile?")
+my_told
+
+# %%
+rebalancing.fill_up({"seats": crew}, seat, members=2, partitions=6)
+with rebalancing.change({"seats": crew}, "Finn restarts", members=2) as restarts:
+    crew["Finn"].stop()
+    crew["Finn"] = seat("Finn")
+told_eve = rebalancing.told_since(crew["Eve"], restarts.began)
+with rebalancing.change({"seats": crew}, "Finn goes for good", members=1) as goes:
+    crew["Finn"].stop()
+back, waited = (max(one.stood("seats").values()) for one in (restarts, goes))
+print(my_told.against(told_eve))
+print(f"His partitions stood for {back:.1f} s. When he went for good: {waited:.1f} s.")
+
+# %% [markdown]
+# The broker gives whoever comes with this name what its owner had, without a rebalance. (Ada was
+# told twice for Dan, once when he came and once when he left.) The second line is the price: a
+# good-bye is not heard, so the session is waited for. It has to be longer than a restart takes.
+
+# %% tags=["proof"]
+assert told_eve == 0, told_eve
+ada = teams["eager"]["Ada"]
+for one in (comes, leaves):  # once when Dan came, and once when he left
+    times = rebalancing.told_since(ada, one.began) - rebalancing.told_since(ada, one.ended)
+    assert times == 1, (one.what, times)
+assert restarts.moved("seats") == [], restarts.after
+assert back < session / 1000, restarts.stood("seats")
+assert set(goes.after["seats"].values()) == {"Eve"}, goes.after
+assert waited > session / 1000 - 1.5, goes.stood("seats")
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# The long order of the first section took longer than a session, and nobody was put out: a thread
+# of the client sends the heartbeats beside the work. So no session finds out who hangs in their
+# work. There is a second limit for that: `poll` has to be called again within
+# `max.poll.interval.ms`, 5 minutes by default.
+#
+# Hana uses kafka-python, and has 2 seconds. Thirty orders wait, and each takes a tenth of a second.
+
+# %%
+slow = """
+from kafka.errors import CommitFailedError
+consumer = KafkaConsumer(topic, bootstrap_servers=address, group_id=group, **settings)
+while running():
+    for place, records in consumer.poll(timeout_ms=100).items():
+        for record in records:
+            work(0.1)
+            note("packed", offset=record.offset)
+        try:
+            consumer.commit()
+            note("committed")
+        except CommitFailedError as error:
+            note("refused", why=str(error))
+consumer.close()
+"""
+
+# %% tags=["prediction"]
+heavy = cluster.unused("heavy")
+admin.create_topics({heavy: {"num_partitions": 1}})
+cluster.wait_for_topic(heavy)
+for number in range(30):
+    producer.send(heavy, value=b"order %d" % number).get(timeout=10)
+patient = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
+patient["max_poll_interval_ms"] = 2_000
+my_packed = Prediction("orders", "Hana has packed sixty times. How many different orders?")
+my_packed
+
+# %%
+hers = {"address": cluster.address, "topic": heavy, "group": heavy, "settings": patient}
+hana = members.start(slow, "Hana", **hers)
+hana.wait_for(lambda events: sum(e.what == "refused" for e in events) >= 2, what="two refusals")
+hana.kill()
+packed = [e.facts["offset"] for e in hana.events if e.what == "packed"][:60]
+refused = [e.facts["why"] for e in hana.events if e.what == "refused"]
+print(my_packed.against(len(set(packed))))
+print(f"refused {len(refused)} times; committed: {cluster.group(heavy).offsets}")
+print(refused[0])
+
+# %% [markdown]
+# Read it from its middle. *Not part of an active group*: after two seconds her client has left the
+# group by itself, while she packed. *Likely kicked out*: nobody did. *Commit cannot be completed*:
+# only a member may commit, so her thirty orders count for nothing. She polls, joins again and gets
+# the same thirty, and so on for ever. She is alive, busy and useless, and her lag never falls.
+#
+# (Java's client and librdkafka leave by themselves, too.)
+
+# %% tags=["proof", "B171", "B183"]
+assert len(set(packed)) == 30, packed
+assert sorted(packed) == sorted(2 * list(range(30))), packed
+assert len(refused) == 2, refused
+assert refused[0].startswith("CommitFailedError: Offset commit cannot be completed"), refused
+assert not any(e.what == "committed" for e in hana.events), hana
+assert cluster.group(heavy).offsets == {}, cluster.group(heavy).offsets
+log = cluster.logs(0, lines=20_000).splitlines()
+gone = [line for line in log if f"group {heavy} " in line and "LeaveGroup" in line]
+assert len(gone) >= 2, [line for line in log if heavy in line]  # she said so herself
+
+# %% [markdown]
+# ## Your turn
+#
+# Ivan packs the same orders, and the limit stays. `max_poll_records` says how many one `poll` gives
+# at most (500 by default). Choose it so that his commits are accepted.
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: at_once = ...
+at_once = 10  # a second of work
+# END SOLUTION
+
+
+def ivan(number):
+    his = {"group": new_group(cluster, "ivan"), "settings": patient | {"max_poll_records": number}}
+    return members.start(slow, "Ivan", **hers | his)
+
+
+exercise.check("smaller batches", at_once, rebalancing.refused_with(ivan, orders=30))
+
+# %% tags=["proof", "B184"]
+commits = [cluster.group(group).offsets for group in cluster.groups() if group.startswith("ivan")]
+assert {(heavy, 0): 30} in commits, commits
+
+# %% [markdown]
+# Eve is still at work. Gus is started from a copy of somebody's configuration. With which
+# `group.instance.id` does he take her seat? (By the classic protocol the older one is **fenced**
+# then: refused from now on.)
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: twin = ...
+twin = "Eve"
+# END SOLUTION
+
+
+def gus(instance_id):
+    return start("Gus", "seats", {"group.instance.id": instance_id})
+
+
+result = exercise.check("the twin", twin, rebalancing.fenced_by(gus, crew["Eve"]))
+print("Eve was told:", rebalancing.fence_of(crew["Eve"].events))
+result
+
+# %% tags=["proof"]
+told_to_eve = rebalancing.fence_of(crew["Eve"].events)
+assert "fenced by other consumer with same group.instance.id" in told_to_eve, told_to_eve
+crowd.stop()
+
+# %% [markdown]
+# ## What you saw
+
+# %%
+from IPython.display import Markdown
+
+Markdown(f"""
+- A join made {len(stand["eager"])} of 4 free partitions stand in the eager group, for up to
+  {longest:.1f} s, because one packer was busy. In the others, who kept a partition read on.
+- After a good-bye what moved stood for {left:.1f} s at most; after a death for
+  {killed.min():.1f} s and more, in each kind of group. That is the session of
+  {session / 1000:.0f} s.
+- A static member came back: his partitions stood for {back:.1f} s, and the other was told
+  {told_eve} times. When he went for good, they stood for {waited:.1f} s.
+- Who does not poll in time is out, heartbeats or not: {len(packed)} orders packed,
+  {len(set(packed))} different, none committed. Smaller batches helped.
+""")
+
+# %%
+cluster.close()
