@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ Point = tuple[str, int]
 """A name that the program gives to `danger`, and how many times it comes there: dead the last."""
 
 NOWHERE: Point = ("", 0)
+
+ALARM = 30  # seconds after which a program ends that nobody else ends
 
 # What stands before the lines of a program. At the point at which it is to die it asks first what
 # its group has committed: the answer comes after those to all commits that were sent before, so
@@ -78,7 +82,7 @@ def run_all(cluster: Cluster, name: str, runs: Sequence[Run], timeout: float = 6
         address=cluster.address,
         limit=2 * timeout,
         errands=errands,
-        alarm=int(timeout),
+        alarm=ALARM,
     )
     return Running(member, runs, timeout)
 
@@ -87,7 +91,7 @@ class Running:
     """Programs that run one after the other."""
 
     def __init__(self, member: members.Member, runs: Sequence[Run], timeout: float) -> None:
-        self._member = member
+        self.member = member
         self._runs = runs
         self._timeout = timeout
 
@@ -96,10 +100,13 @@ class Running:
 
         One that did not die where it was to die, or died elsewhere, is an error.
         """
-        self._member.wait_for_end(self._timeout)
+        try:
+            self.member.wait_for_end(self._timeout)
+        finally:
+            self._end_all()
         found: list[list[Event]] = [[] for _ in self._runs]
         ends = {}
-        for event in self._member.events:
+        for event in self.member.events:
             if event.what == "over":
                 ends[event.facts["run"]] = event.facts["status"]
             elif "run" in event.facts:
@@ -110,11 +117,17 @@ class Running:
             right = killed if run.die != NOWHERE else ended and not os.WEXITSTATUS(ends[number])
             if not right:
                 raise CourseError(
-                    f"Program {number + 1} of {self._member.name} did not end as it was to end.",
+                    f"Program {number + 1} of {self.member.name} did not end as it was to end.",
                     f"It was to die at {run.die}." if run.die != NOWHERE else "It was to end.",
-                    self._member.said.strip() or "It said nothing.",
+                    self.member.said.strip() or "It said nothing.",
                 )
         return found
+
+    def _end_all(self) -> None:
+        """End the member, and a child of it that it could not wait for: they are one group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.member.pid, signal.SIGKILL)
+        self.member.kill()
 
 
 def end_of(cluster: Cluster, place: TopicPartition) -> int:

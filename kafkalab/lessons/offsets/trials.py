@@ -53,13 +53,15 @@ class Trial:
 class Desk:
     """Where programs are tried on the payments of one partition, each with a group of its own."""
 
+    # Of all desks: one that is made anew, by a cell that is run again, goes on counting.
+    _numbers = itertools.count(1)
+
     def __init__(
         self, cluster: Cluster, place: TopicPartition, settings: Mapping[str, Any]
     ) -> None:
         self._cluster = cluster
         self._place = place
         self._settings = dict(settings)
-        self._groups = (f"{place.topic} {number}" for number in itertools.count(1))
 
     def killed(self, program: str, point: Point, how: str = "", **settings: Any) -> Trial:
         """Run the program, which is killed at that point, with a new group; then run it again."""
@@ -77,7 +79,7 @@ class Desk:
             text, settings = programs[how]
             given = {
                 "address": self._cluster.address,
-                "group": next(self._groups),
+                "group": f"{self._place.topic} {next(self._numbers)}",
                 "place": self._place,
                 "end": end,
                 "settings": self._settings | dict(settings),
