@@ -15,11 +15,7 @@ from kafkalab.lessons.offsets.trials import Trial
 
 ONCE, TWICE = "#9AA5AD", "#D55E00"
 EDGE = "#0072B2"
-LEGEND = [
-    Patch(facecolor=ONCE, label="once"),
-    Patch(facecolor=TWICE, label="twice"),
-    Patch(facecolor="white", edgecolor=EDGE, hatch="////", label="never"),
-]
+LEGEND = [Patch(facecolor=ONCE, label="once"), Patch(facecolor=TWICE, label="twice")]
 
 
 def by_point(trials: Sequence[Trial], points: Mapping[Point, str]) -> Axes:
@@ -71,7 +67,7 @@ def by_life(books: Mapping[str, Books], end: int) -> list[Axes]:
         drawn.append(ax)
     drawn[0].set_ylabel("run of the program († killed)")
     drawn[0].set_yticks(range(1, len(next(iter(books.values())).lives) + 1))
-    drawn[-1].legend(handles=LEGEND[:2], loc="upper right", fontsize=8)
+    drawn[-1].legend(handles=LEGEND, loc="upper right", fontsize=8)
     return drawn
 
 
