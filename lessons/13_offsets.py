@@ -51,14 +51,14 @@ for place, number in ((few, 12), (many, 100)):
 producer.flush(timeout=10)
 
 # %% [markdown]
-# The program below takes four at a time, charges each, and commits. `note` writes a charge down:
-# when it returns, no kill takes that back, as with a bank. `danger` marks a point at which the
-# power may fail. (`assign` takes a partition without asking the group who reads what, so nobody
-# waits for a dead member's session. The group is there for the commits alone.)
+# The program below takes four at a time, charges each, and commits. `note` writes a charge down,
+# and no kill takes that back, as with a bank. At `danger` the power may fail. (`assign` takes a
+# partition without asking the group who reads what, so nobody waits for a dead member's session.
+# The group is there for the commits alone.)
 #
-# `desk.killed` gives it a new group and kills it (SIGKILL) at its eighth charge: the second batch
-# is charged, its commit not sent. Then the same program runs once more, to the end. How many
-# payments are charged twice?
+# `desk.killed` kills it (SIGKILL) at its eighth charge: the second batch is charged, its commit not
+# sent. Then it starts the same program once more, which reads to the end. How many payments are
+# charged twice?
 
 # %% tags=["prediction"]
 careful = """
@@ -224,9 +224,9 @@ assert left == 8, left  # `close` commits, too
 
 # %% [markdown]
 # The gathering program's second poll committed 4, the position that the first one had left. The
-# automatic commit takes what *earlier* polls handed out as done, whatever became of it. It happens
-# in `poll`, when the interval is over, and in `close`. (In kafka-python, and in Java's client with
-# the older group protocol.)
+# **automatic commit** takes what *earlier* polls handed out as done, whatever became of it. It
+# comes in `poll`, when the interval is over, and in `close`. (In kafka-python, and in Java's client
+# with the older group protocol.)
 #
 # Each row has orange or blue: between work and commit a kill means twice, between commit and work
 # it means never. The gathering program has both, and the moment of the kill decides. With a longer
@@ -264,8 +264,8 @@ called = (time.perf_counter() - began) * 1000 / 100
 wait_until(lambda: all(one.is_done for one in answers), timeout=10, what="all answers")
 failed = [one.exception for one in answers if one.exception]
 reached = clerk.committed(many)
-print(f"commit_async: {called:.2f} ms; the committed offset is {reached}")
-my_commit.against("not all", {"all": f"{len(failed)} failed, and no line raised an error."})
+print(f"commit_async: {called:.2f} ms; {len(failed)} failed, the committed offset is {reached}")
+my_commit.against("not all", {"all": f"{100 - len(failed)} did, and no line raised an error."})
 
 # %% tags=["proof", "B161"]
 from kafka.errors import NodeNotReadyError, OffsetMetadataTooLargeError
@@ -299,8 +299,8 @@ assert of_twenty < waited, (of_twenty, waited)
 # %% [markdown]
 # `commit` waits until a broker has written it down, and raises where it cannot. `commit_async`
 # waits for nothing. What became of it, its future knows, or a `callback`; this loop asked neither.
-# (Why they failed: kafka-python has five requests on their way to a broker and refuses the sixth;
-# Java's client lets it wait. Other failures, such as a coordinator that is gone, are for all.)
+# (They failed because kafka-python has five requests on their way to a broker and refuses the
+# sixth. Java's client lets it wait. A coordinator that is gone fails for both.)
 #
 # A commit that failed does no harm where a later one works, as that says more. So the usual loop
 # calls `commit_async` for each batch, looks at the answers, and calls `commit` at its end.
@@ -309,9 +309,9 @@ assert of_twenty < waited, (of_twenty, waited)
 # ## Work and offset change together
 #
 # As long as work and commit are two steps, a kill can come between. Lesson 10 made them one step
-# for work that ends in Kafka. Here it ends in a database (SQLite, a file), so let the offset be a
-# row of the *same* database. This program has no group and commits nothing to Kafka. It asks its
-# database where to go on, and calls `seek`.
+# for work that ends in Kafka. Here it ends in a database (SQLite, a file), so the offset becomes a
+# row of the *same* database. This program has no group. It asks its database where to go on, and
+# calls `seek`.
 
 # %%
 begin = """
@@ -639,9 +639,9 @@ assert begins == {"earliest": 0, "latest": end, "none": "no offset"}, begins
 # What expires by itself leaves the same record: a commit that was made to last half a second.
 from kafka.protocol.consumer import OffsetCommitRequest
 
-NewTopic = OffsetCommitRequest.OffsetCommitRequestTopic
-NewPart = NewTopic.OffsetCommitRequestPartition
-part = NewPart(partition_index=0, committed_offset=7, committed_metadata="")
+OfTopic = OffsetCommitRequest.OffsetCommitRequestTopic
+OfPart = OfTopic.OffsetCommitRequestPartition
+part = OfPart(partition_index=0, committed_offset=7, committed_metadata="")
 short = f"{payments} short"
 brief = OffsetCommitRequest(
     max_version=4,  # the last version with a time of its own
@@ -649,7 +649,7 @@ brief = OffsetCommitRequest(
     generation_id_or_member_epoch=-1,
     member_id="",
     retention_time_ms=500,
-    topics=[NewTopic(name=payments, partitions=[part])],
+    topics=[OfTopic(name=payments, partitions=[part])],
 )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkalab.lessons.offsets.runs import NOWHERE, Point, Run, end_of, run_all
+from kafkalab.lessons.offsets.runs import NOWHERE, Point, ProgramRun, end_of, run_all
 
 if TYPE_CHECKING:
     from kafka import TopicPartition
@@ -111,7 +111,7 @@ def survive(
             "settings": dict(settings),
         }
         runs = [
-            Run(text, die, given | {"name": str(number)})
+            ProgramRun(text, die, given | {"name": str(number)})
             for number, die in enumerate([*kills, NOWHERE], 1)
         ]
         started.append(run_all(cluster, name, runs, timeout))
@@ -157,7 +157,7 @@ class Replay:
         with contextlib.closing(sqlite3.connect(books.file)) as db, db:
             for statement in undo:
                 db.execute(statement)
-        self._start([Run(self._text, given={**self._given, "file": books.file})]).events()
+        self._start([ProgramRun(self._text, given={**self._given, "file": books.file})]).events()
         end = self._given["end"]
         old = books.select("SELECT count(*) FROM charges WHERE by <> 'replay'")[0][0]
         wrong = {"charged twice": books.twice, "never charged": books.never(end)}

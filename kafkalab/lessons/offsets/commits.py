@@ -12,7 +12,7 @@ COMMIT = (0, 1)
 
 
 @dataclass(frozen=True)
-class Commit:
+class StoredCommit:
     """One record: whose commit it is for which partition, and the offset; None takes it away."""
 
     group: str
@@ -21,13 +21,13 @@ class Commit:
     offset: int | None
 
 
-def commits_of(group: str, records: Iterable[Any]) -> list[Commit]:
+def commits_of(group: str, records: Iterable[Any]) -> list[StoredCommit]:
     """The commits of a group among these records, in the order of the log."""
     found = [_decoded(record) for record in records if record.key]
     return [commit for commit in found if commit is not None and commit.group == group]
 
 
-def _decoded(record: Any) -> Commit | None:
+def _decoded(record: Any) -> StoredCommit | None:
     (version,) = struct.unpack_from(">h", record.key)
     if version not in COMMIT:
         return None
@@ -36,7 +36,7 @@ def _decoded(record: Any) -> Commit | None:
     (partition,) = struct.unpack_from(">i", record.key, at)
     # A value begins with its version in all versions, and then comes the offset.
     offset = struct.unpack_from(">hq", record.value)[1] if record.value else None
-    return Commit(group, topic, partition, offset)
+    return StoredCommit(group, topic, partition, offset)
 
 
 def _text(data: bytes, at: int) -> tuple[str, int]:

@@ -11,14 +11,14 @@ from matplotlib.patches import Patch, Rectangle
 
 from kafkalab.lessons.offsets.books import Books
 from kafkalab.lessons.offsets.runs import Point
-from kafkalab.lessons.offsets.trials import Trial
+from kafkalab.lessons.offsets.trials import Fate
 
 ONCE, TWICE = "#9AA5AD", "#D55E00"
 EDGE = "#0072B2"
 LEGEND = [Patch(facecolor=ONCE, label="once"), Patch(facecolor=TWICE, label="twice")]
 
 
-def by_point(trials: Sequence[Trial], points: Mapping[Point, str]) -> Axes:
+def by_point(trials: Sequence[Fate], points: Mapping[Point, str]) -> Axes:
     """A strip of all payments for each strategy (down) and each point of the kill (across).
 
     points: the words for each point, in the order of the columns.
@@ -71,7 +71,7 @@ def by_life(books: Mapping[str, Books], end: int) -> list[Axes]:
     return drawn
 
 
-def _strip(ax: Axes, trial: Trial, left: float, row: int) -> None:
+def _strip(ax: Axes, trial: Fate, left: float, row: int) -> None:
     for offset in range(trial.end):
         never, twice = offset in trial.never, offset in trial.twice
         ax.add_patch(

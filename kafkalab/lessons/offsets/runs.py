@@ -65,7 +65,7 @@ for number, (text, given) in enumerate(errands):
 
 
 @dataclass(frozen=True)
-class Run:
+class ProgramRun:
     """One program to be run, where it is to die, and the names that it is given."""
 
     text: str
@@ -73,7 +73,9 @@ class Run:
     given: dict[str, Any] = field(default_factory=dict)
 
 
-def run_all(cluster: Cluster, name: str, runs: Sequence[Run], timeout: float = 60) -> Running:
+def run_all(
+    cluster: Cluster, name: str, runs: Sequence[ProgramRun], timeout: float = 60
+) -> ProgramRuns:
     """Start a member that runs these programs one after the other."""
     errands = [(HEAD + run.text, {**run.given, "die": run.die}) for run in runs]
     member = members.start(
@@ -84,13 +86,13 @@ def run_all(cluster: Cluster, name: str, runs: Sequence[Run], timeout: float = 6
         errands=errands,
         alarm=ALARM,
     )
-    return Running(member, runs, timeout)
+    return ProgramRuns(member, runs, timeout)
 
 
-class Running:
+class ProgramRuns:
     """Programs that run one after the other."""
 
-    def __init__(self, member: members.Member, runs: Sequence[Run], timeout: float) -> None:
+    def __init__(self, member: members.Member, runs: Sequence[ProgramRun], timeout: float) -> None:
         self.member = member
         self._runs = runs
         self._timeout = timeout

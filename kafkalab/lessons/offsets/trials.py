@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafkalab.lessons.offsets.runs import Point, Run, end_of, run_all
+from kafkalab.lessons.offsets.runs import Point, ProgramRun, end_of, run_all
 from kafkalab.members import Event
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Trial:
+class Fate:
     """What two programs did, one after the other: the first was killed, the second ended.
 
     `committed` are the committed offsets that the first one saw, each time it was ready and
@@ -63,14 +63,14 @@ class Desk:
         self._place = place
         self._settings = dict(settings)
 
-    def killed(self, program: str, point: Point, how: str = "", **settings: Any) -> Trial:
+    def killed(self, program: str, point: Point, how: str = "", **settings: Any) -> Fate:
         """Run the program, which is killed at that point, with a new group; then run it again."""
         (trial,) = self.all_killed({how: (program, settings)}, [point])
         return trial
 
     def all_killed(
         self, programs: Mapping[str, tuple[str, Mapping[str, Any]]], points: Iterable[Point]
-    ) -> list[Trial]:
+    ) -> list[Fate]:
         """Each program, with settings of its own, killed at each of the points."""
         pairs = list(itertools.product(programs, points))
         end = end_of(self._cluster, self._place)
@@ -84,10 +84,10 @@ class Desk:
                 "end": end,
                 "settings": self._settings | dict(settings),
             }
-            runs += [Run(text, point, given), Run(text, given=given)]
+            runs += [ProgramRun(text, point, given), ProgramRun(text, given=given)]
         noted = run_all(self._cluster, f"desk of {self._place.topic}", runs).events()
         return [
-            Trial(
+            Fate(
                 how,
                 point,
                 end,

@@ -9,8 +9,8 @@ import pytest
 
 from kafkalab.errors import CourseError
 from kafkalab.lessons import offsets
-from kafkalab.lessons.offsets import Commit, Life, Trial
-from kafkalab.lessons.offsets.runs import Run, run_all
+from kafkalab.lessons.offsets import Fate, Life, StoredCommit
+from kafkalab.lessons.offsets.runs import ProgramRun, run_all
 from kafkalab.wait import WaitTimeout, wait_until
 from tests.kafkalab.drawn import words
 
@@ -27,7 +27,7 @@ for number in range(5):
 
 
 def trial(first, second, how="careful", point=("charged", 2), end=6):
-    return Trial(how, point, end, (first, second), [None])
+    return Fate(how, point, end, (first, second), [None])
 
 
 def test_what_was_charged_twice_and_never():
@@ -45,7 +45,7 @@ def nowhere():
 
 
 def test_a_program_dies_where_it_is_to_die_and_the_next_one_runs(nowhere):
-    runs = [Run(ALONE, ("ready", 3)), Run(ALONE)]
+    runs = [ProgramRun(ALONE, ("ready", 3)), ProgramRun(ALONE)]
     killed, ended = run_all(nowhere, "two runs", runs).events()
     assert [e.facts["offset"] for e in killed if e.what == "charged"] == [0, 1]
     assert [e.facts["offset"] for e in ended if e.what == "charged"] == [0, 1, 2, 3, 4]
@@ -62,13 +62,13 @@ def test_a_program_dies_where_it_is_to_die_and_the_next_one_runs(nowhere):
 )
 def test_a_program_with_another_end_is_an_error(nowhere, text, die, said):
     with pytest.raises(CourseError, match="did not end as it was to end") as caught:
-        run_all(nowhere, "another end", [Run(text, die)]).events()
+        run_all(nowhere, "another end", [ProgramRun(text, die)]).events()
     assert said in str(caught.value)
 
 
 def test_a_program_that_hangs_is_ended(nowhere):
     hung = "note('pid', pid=os.getpid()); import threading; threading.Event().wait()"
-    running = run_all(nowhere, "hung", [Run(hung)], timeout=2)
+    running = run_all(nowhere, "hung", [ProgramRun(hung)], timeout=2)
     with pytest.raises(WaitTimeout):
         running.events()
     (pid,) = [e.facts["pid"] for e in running.member.events if e.what == "pid"]
@@ -149,7 +149,7 @@ def test_commits_are_found_among_other_records():
         Namespace(key=key("shop", "orders", 2), value=None),
         Namespace(key=None, value=None),
     ]
-    found = [Commit("shop", "orders", 2, 7), Commit("shop", "orders", 2, None)]
+    found = [StoredCommit("shop", "orders", 2, 7), StoredCommit("shop", "orders", 2, None)]
     assert offsets.commits_of("shop", records) == found
 
 
