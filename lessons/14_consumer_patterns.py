@@ -1,0 +1,477 @@
+# %% [markdown]
+# # 14 Consumer patterns
+#
+# A shop takes orders. One of them cannot be read, some take long, and the service that charges the
+# cards is slow. The loop of the last lessons was made for none of this. How is real work organised?
+
+# %% [markdown]
+# You will
+# - keep one bad record from stopping a partition, and lose nothing by it,
+# - hand partitions over without doing work twice,
+# - work longer than a poll may take, and stay a member,
+# - choose among three ways to work in parallel, and say what to commit then.
+#
+# Needs 11, 12 and 13. 25 minutes.
+
+# %% tags=["parameters"]
+orders_to_charge = 240
+workers = 12
+
+# %%
+import json
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+from kafka import AsyncConsumerRebalanceListener as AsyncListener
+from kafka import ConsumerRebalanceListener as Listener
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.errors import KafkaError
+
+from kafkalab import Choice, Cluster, Prediction, charts, clients, members, quick
+from kafkalab.lessons import consumer_groups, consumer_patterns
+from kafkalab.notebook import exercise
+
+cluster = Cluster.start("single")
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+own = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
+settings = {"bootstrap_servers": cluster.address, **own}
+
+# %% [markdown]
+# ## One bad record
+#
+# Orders are JSON. This program packs an order, commits, and takes the next. (A commit names the
+# *next* offset, one more than that of the record.) What it cannot read it gives to `on_bad`. If
+# that says False, the program goes back to the record, and will try it again: an order must not be
+# lost.
+
+# %%
+packed = []
+
+
+def pack(consumer, on_bad):
+    for place, records in consumer.poll(timeout_ms=200).items():
+        for record in records:
+            try:
+                json.loads(record.value)
+                packed.append(record)
+            except ValueError as error:
+                if not on_bad(record, error):
+                    consumer.seek(place, record.offset)
+                    break
+            consumer.commit({place: OffsetAndMetadata(record.offset + 1, "", -1)})
+
+
+# %% [markdown]
+# Each day brings ten orders for each of three partitions. In the evening the lags are noted. On day
+# 2 an old program sends an order to partition 1 that breaks off in the middle.
+
+
+# %% tags=["prediction"]
+def place_orders(topic, number, bad=None):
+    """Customer by customer, partition by partition; the one numbered `bad` breaks off."""
+    spread = len(producer.partitions_for(topic))
+    for n in range(number):
+        value = b'{"order": ' if n == bad else b'{"order": %d}' % n
+        producer.send(topic, key=b"customer %d" % (n % 24), value=value, partition=n % spread)
+    producer.flush(timeout=10)
+
+
+my_day = Choice(
+    "What becomes of the orders of the next days?",
+    "all partitions stand still",
+    "partition 1 stands still, the others go on",
+    "after some attempts the bad record is skipped",
+)
+my_day
+
+# %%
+orders = consumer_patterns.new_topic(cluster, "orders", partitions=3)
+packer = KafkaConsumer(orders, group_id=orders, **settings)
+lags, stuck = [], []
+
+
+def try_again(record, error):
+    stuck.append(record.partition)
+    return False
+
+
+for bad in (None, 13, None, None):
+    place_orders(orders, 30, bad)
+    lags += [consumer_patterns.after(lambda: pack(packer, try_again), cluster, orders, but=stuck)]
+said = f"after {len(stuck)} attempts the lags are {lags[-1]}, by partition."
+why = dict.fromkeys([answer for answer in my_day.answers if "others" not in answer], said)
+my_day.against("partition 1 stands still, the others go on", why)
+
+# %% [markdown]
+# Partition 1 stands, and would stand until retention deletes what nobody read. No broker helps: for
+# it a record is bytes. A program that ends with the error and is started again fares no better: its
+# commit leads it to the same record.
+#
+# So put it aside: into a topic of its own, a **dead letter topic**, as it came, with headers that
+# say where it was and why. The commit has to wait until that record is acknowledged.
+
+# %%
+dead = consumer_patterns.new_topic(cluster, "orders-dead", partitions=1)
+
+
+def set_aside(record, error):
+    origin = f"{record.topic} {record.partition} {record.offset}"
+    headers = [("from", origin.encode()), ("error", str(error).encode())]
+    producer.send(dead, key=record.key, value=record.value, headers=headers).get(timeout=10)
+    return True
+
+
+# %%
+evenings = list(lags)
+for _ in range(2):
+    place_orders(orders, 30)
+    evenings += [consumer_patterns.after(lambda: pack(packer, set_aside), cluster, orders)]
+with KafkaConsumer(dead, **settings) as reader:
+    letters = list(clients.records_until_end(reader))
+print(letters[0].value, *letters[0].headers, sep="\n")
+held = lags[-1][1] - 1
+title = f"One bad record holds up {held} good ones; put aside, it holds up none"
+ax = consumer_patterns.lag_by_day(evenings, changed=5, what="dead letter topic")
+ax.set_title(title)
+charts.show(ax, f"{title}. Lags by day: {evenings}.")
+
+# %% tags=["proof", "B158"]
+assert [lag[1] for lag in evenings] == [0, 6, 16, 26, 0, 0], evenings
+assert all(lag[0] == lag[2] == 0 for lag in evenings), evenings
+assert set(stuck) == {1}, stuck
+assert len(stuck) > 1, stuck
+assert len(letters) == 1, letters  # the bad record is counted
+assert letters[0].value == b'{"order": ', letters
+assert dict(letters[0].headers)["from"] == f"{orders} 1 14".encode(), letters
+each = {(record.partition, record.offset) for record in packed if record.topic == orders}
+assert len(each) == cluster.topic(orders).records - 1, len(each)  # the reader lives
+
+# %% [markdown]
+# Somebody has to read dead letters, and may mend them and send them again. By then later orders of
+# the same customer have overtaken this one. Put aside what is *bad*. When a service is down, every
+# order fails: then wait, and try again.
+#
+# > *This client.* Give it no `value_deserializer` that may raise. In kafka-python the error comes
+# > out of one `poll`, and the next one never returns. (Java's `poll` raises each time.) Take bytes,
+# > and decode in the loop.
+
+# %% [markdown]
+# ## Hand over
+#
+# A commit for each record costs a request each. Mostly one commits after many. A member has worked
+# on 40 orders, ten of each of four partitions, and has committed none. Then a second one joins and
+# takes over half of the partitions.
+
+# %% tags=["prediction"]
+
+
+def hand_over(listener=None):
+    topic = consumer_patterns.new_topic(cluster, "handover", partitions=4)
+    place_orders(topic, 40)
+    with KafkaConsumer(group_id=topic, **settings) as first:
+        first.subscribe([topic], listener=listener and listener(first))
+        done = consumer_patterns.read_on(first)
+        with KafkaConsumer(topic, group_id=topic, **settings) as second:
+            done += consumer_patterns.read_on(first, second)
+    return len(done) - len(set(done))
+
+
+my_repeats = Prediction("orders", "How many orders are worked on twice?")
+my_repeats
+
+# %%
+careless = hand_over()
+my_repeats.against(careless)
+
+# %% [markdown]
+# All that moved: the second member begins at the commit, and there is none. But a partition is not
+# taken away without a word. A **rebalance listener** is called before that (`revoked`), while the
+# member still may commit, and after it got others (`assigned`).
+
+
+# %%
+class CommitBefore(AsyncListener):
+    def __init__(self, consumer):
+        self.consumer = consumer
+
+    async def on_partitions_revoked(self, revoked):
+        await self.consumer.commit_async()
+
+    async def on_partitions_assigned(self, assigned):
+        pass
+
+
+careful = hand_over(CommitBefore)
+careful
+
+# %% tags=["proof", "B169"]
+assert careless == 20, careless
+assert careful == 0, careful
+
+# %% [markdown]
+# It commits the positions, all that `poll` has handed out. That is right here: whoever polls again
+# has done all of it. It helps who is asked, not who is dead or was put out (lesson 12).
+#
+# > *This client.* Java's listener runs in the thread that polls, and calls `commitSync()`. Carried
+# > over as it stands, that is a plain listener with a blocking call:
+
+# %%
+
+
+class CommitAsInJava(Listener):
+    def __init__(self, consumer):
+        self.consumer = consumer
+
+    def on_partitions_revoked(self, revoked):
+        self.consumer.commit()
+
+    def on_partitions_assigned(self, assigned):
+        pass
+
+
+try:
+    hand_over(CommitAsInJava)
+except KafkaError as error:
+    blocked = error
+print(blocked, blocked.__cause__, sep="\n")
+
+# %% [markdown]
+# > kafka-python calls listeners in the thread that talks to the brokers, and a call that waits for
+# > an answer would wait there for itself. It comes with the *first* join already, before there is
+# > anything to commit, so such a program never gets a partition.
+
+# %% [markdown]
+# ## Long work
+#
+# A member that does not poll for `max_poll_interval_ms` is put out, though it lives (lesson 12).
+# This one may be silent for two seconds, and five orders take longer. So another thread does the
+# work, and the member goes on polling. To get nothing more meanwhile it *pauses* its partitions.
+
+# %%
+slow = consumer_patterns.new_topic(cluster, "slow", partitions=1)
+place_orders(slow, 20)
+member = KafkaConsumer(slow, group_id=slow, **settings | {"max_poll_interval_ms": 2_000})
+batch = consumer_patterns.first_poll(member, max_records=5)
+service = consumer_patterns.Service(seconds=0.4)
+polled = []
+with ThreadPoolExecutor(1) as worker:
+    member.pause(*member.assignment())
+    work = worker.submit(service.call_all, batch)
+    while not work.done():
+        polled.append(member.poll(timeout_ms=100))
+member.resume(*member.paused())
+member.commit()
+
+# %%
+seconds = service.calls[-1].ended - service.calls[0].began
+got = sum(len(records) for one in polled for records in one.values())
+following = consumer_patterns.first_poll(member, max_records=5)
+print(f"work {seconds:.1f} s, meanwhile {len(polled)} polls and {got} records")
+print(f"committed; the next record has offset {following[0].offset}")
+
+# %% tags=["proof", "B194"]
+place = TopicPartition(slow, 0)
+assert seconds > 2.5, seconds  # more than the member may be silent
+assert len(polled) > 10, len(polled)
+assert got == 0, polled
+assert [record.offset for record in batch] == [0, 1, 2, 3, 4], batch
+assert [record.offset for record in following] == [5, 6, 7, 8, 9], following
+assert member.committed(place) == 5, member.committed(place)
+assert len(cluster.group(slow).members) == 1, cluster.group(slow)
+member.close()
+
+# %% [markdown]
+# `pause` tells no broker anything, and the partition stays this member's. The position waits, so
+# nothing is skipped, and the commit is accepted.
+
+# %% [markdown]
+# ## Side by side
+#
+# To charge a card is a call to a service. The course's waits 10 ms before it answers, and every
+# eighth time 60 ms. So one program waits nearly always, and Python's threads can wait together.
+# This loop hands each record to `hand`, until it is told to stop.
+
+
+# %%
+def read(topic, hand, stop):
+    with KafkaConsumer(topic, group_id=topic, **settings) as consumer:
+        while not stop.is_set():
+            for records in consumer.poll(timeout_ms=50).values():
+                for record in records:
+                    hand(record)
+
+
+def charge_all(hand, service, consumers=1):
+    topic = consumer_patterns.new_topic(cluster, "charges", partitions=3)
+    with consumer_patterns.threads(consumers, read, topic, hand):
+        consumer_groups.owners(cluster, topic, consumers)  # each has partitions
+        place_orders(topic, orders_to_charge)
+        service.wait_for(orders_to_charge)
+
+
+# %% [markdown]
+# Three ways:
+# - *Three consumers*, each in a thread of its own, each calls the service by itself.
+# - *One consumer and a pool*: twelve threads, and whoever is free takes the next order.
+# - *One consumer and queues*: twelve threads with a queue each; the key says which.
+#
+# The records have the customer as their key. An order is *overtaken* when a later order of the same
+# customer is charged first.
+
+# %% tags=["prediction"]
+my_overtaken = Choice(
+    "Where are orders overtaken?",
+    "nowhere: a partition keeps its order",
+    "in the pool only",
+    "in the pool and in the queues",
+)
+my_overtaken
+
+# %%
+three, pooled, queued = [consumer_patterns.Service() for _ in range(3)]
+pool = ThreadPoolExecutor(workers)
+queues = [ThreadPoolExecutor(1) for _ in range(workers)]
+
+
+def by_key(record):
+    queues[zlib.crc32(record.key) % workers].submit(queued.call, record)
+
+
+charge_all(three.call, three, consumers=3)
+charge_all(lambda record: pool.submit(pooled.call, record), pooled)
+charge_all(by_key, queued)
+
+# %%
+why = {"nowhere: a partition keeps its order": f"in the pool {pooled.overtaken} were."}
+why["in the pool and in the queues"] = f"in the queues {queued.overtaken} were."
+print(my_overtaken.against("in the pool only", why))
+faster, fast = pooled.rate / three.rate, queued.rate / three.rate
+title = f"A pool: {faster:.1f} times as fast, and {pooled.overtaken} orders overtaken.\n"
+title += f"Queues by key: {fast:.1f} times as fast, and {queued.overtaken} overtaken"
+services = {"three consumers": three, "one, a pool": pooled, "one, queues by key": queued}
+ax = consumer_patterns.models(services)
+ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+charts.show(ax, f"{title}. Three consumers make {three.rate:.0f} orders a second.")
+
+# %% tags=["proof", "A37", "B198", "B199", "B203", "B207"]
+for way, done in services.items():
+    assert len({(call.partition, call.offset) for call in done.calls}) == orders_to_charge, way
+assert three.overtaken == queued.overtaken == 0, (three.overtaken, queued.overtaken)
+assert pooled.overtaken > 0, pooled.overtaken
+assert pooled.rate > 1.5 * three.rate, (pooled.rate, three.rate)  # more workers than partitions
+assert queued.rate > three.rate, (queued.rate, three.rate)
+
+# %% [markdown]
+# A partition gives its records in order. What threads then make of it is the program's doing. Three
+# consumers keep it, and there can be as many as partitions. A pool takes any number of threads, and
+# the order is gone. Queues keep what matters, the order of each customer, as partitions do with
+# keys; a busy key holds up its queue.
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# Records that are not done in order cannot be committed in order either. A clerk charges ten orders
+# with a pool of four. The call for order 3 gets no answer. The other nine are done, and the clerk
+# commits behind the highest of them. Then it is killed.
+
+# %%
+clerk = """
+from concurrent.futures import ThreadPoolExecutor
+from kafka import OffsetAndMetadata
+from kafkalab.lessons.consumer_patterns import Service
+
+service = Service(silent=3)  # does not answer the call for offset 3
+pool = ThreadPoolExecutor(4)
+consumer = KafkaConsumer(topic, bootstrap_servers=address, group_id=topic, **settings)
+while len(service.calls) < 9:
+    for place, records in consumer.poll(timeout_ms=50).items():
+        for record in records:
+            pool.submit(service.call, record)
+done = [call.offset for call in service.calls]
+note("charged", offsets=sorted(done))
+consumer.commit({place: OffsetAndMetadata(max(done) + 1, "", -1)})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+# %% tags=["prediction"]
+my_next = Choice("Which order does the next clerk begin with?", "order 3", "order 9", "none")
+my_next
+
+# %%
+charges = consumer_patterns.new_topic(cluster, "charges", partitions=1)
+place_orders(charges, 10)
+first = members.start(clerk, "clerk", address=cluster.address, topic=charges, settings=own)
+first.wait_for_end()
+charged = [event.facts["offsets"] for event in first.events if event.what == "charged"][0]
+command = f"--bootstrap-server {{bootstrap}} --describe --offsets --group {charges}"
+told = cluster.tool("kafka-consumer-groups", *command.split()).stdout
+lag = consumer_patterns.lags(cluster, charges)[0]
+print("charged:", charged, told)
+against = f"the commit is {10 - lag}, and the log ends there."
+my_next.against("none", {"order 3": against, "order 9": against})
+
+# %% tags=["proof", "B200"]
+assert charged == [0, 1, 2, 4, 5, 6, 7, 8, 9], charged
+assert lag == 0, lag
+
+# %% [markdown]
+# Order 3 was never charged, and nobody will come back to it: no error, and a lag of 0. **A lag says
+# how far commits are behind, not work.** What may be committed is the end of what is done *without
+# a gap*.
+
+# %% [markdown]
+# ## Your turn
+#
+# Write that rule. `received` is the list of offsets that `poll` gave, in order; `done` is the set
+# of those that are done. Return the offset to commit: that of the first that is not done, or one
+# more than the last.
+
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: to_commit = ...
+def to_commit(received, done):
+    open_ones = [offset for offset in received if offset not in done]
+    return open_ones[0] if open_ones else received[-1] + 1
+
+
+# END SOLUTION
+exercise.check("to commit", to_commit, consumer_patterns.gap_free)
+
+# %% [markdown]
+# Urgent orders come in a partition of their own, `rush`, the others in `normal`. One consumer has
+# both (by `assign`). Your function is called before each poll, with the number of rush orders that
+# wait. While there are any, no normal order shall come; `pause` and `resume` take places.
+
+
+# %% tags=["exercise"]
+# BEGIN SOLUTION
+# STUB: before_poll = ...
+def before_poll(consumer, rush, normal, waiting):
+    hold = consumer.pause if waiting else consumer.resume
+    hold(normal)
+
+
+# END SOLUTION
+exercise.check("rush first", before_poll, consumer_patterns.rush_first(cluster))
+
+# %% [markdown]
+# ## What you saw
+
+# %%
+from IPython.display import Markdown
+
+Markdown(f"""
+- One bad record held up {held} good ones, and would have for ever. In a dead letter topic, with
+  where it was and why, it holds up none.
+- Without a commit before the hand-over {careless} orders were worked on twice, with a listener that
+  commits {careful}.
+- A member that paused and went on polling worked for {seconds:.1f} s, was allowed 2 s, and stayed.
+- A pool was {faster:.1f} times as fast as three consumers, and {pooled.overtaken} orders were
+  overtaken; queues by key {fast:.1f} times, and {queued.overtaken}.
+- Commit behind the highest, and an order may be lost with a lag of {lag}. Commit up to the first
+  that is not done.
+""")
+
+# %%
+cluster.close()
