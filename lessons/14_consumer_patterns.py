@@ -235,6 +235,102 @@ except KafkaError as error:
     blocked = error
 print(blocked, blocked.__cause__, sep="\n")
 
+# %% tags=["proof", "B168", "B170"]
+assert isinstance(blocked.__cause__, RuntimeError), blocked
+assert "IO thread" in str(blocked.__cause__), blocked
+
+
+class Told(Listener):
+    """Notes the partitions of each call; some calls have none."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_partitions_revoked(self, revoked):
+        self.heard += [("revoked", {place.partition for place in revoked})] * bool(revoked)
+
+    def on_partitions_assigned(self, assigned):
+        self.heard += [("assigned", {place.partition for place in assigned})] * bool(assigned)
+
+
+told_topic = consumer_patterns.new_topic(cluster, "told", partitions=4)
+both, his = Told(), Told()
+with KafkaConsumer(group_id=told_topic, **settings) as second:
+    with KafkaConsumer(group_id=told_topic, **settings) as first:
+        first.subscribe([told_topic], listener=both)
+        consumer_patterns.read_on(first)
+        second.subscribe([told_topic], listener=his)
+        consumer_patterns.read_on(first, second)
+        halves = [{place.partition for place in one.assignment()} for one in (first, second)]
+    consumer_groups.settle({"left": [second]}, partitions=4)
+everything = {0, 1, 2, 3}
+assert halves[0] | halves[1] == everything, halves
+whole = [("assigned", everything), ("revoked", everything), ("assigned", halves[0])]
+assert both.heard == [*whole, ("revoked", halves[0])], both.heard  # the last one at close
+wanted = [("assigned", halves[1]), ("revoked", halves[1]), ("assigned", everything)]
+assert his.heard == [*wanted, ("revoked", everything)], his.heard
+
+# %% tags=["proof", "B173"]
+import time
+
+
+class ToBeginning(Listener):
+    """Seeks when it gets partitions, until its time is over or it is done."""
+
+    def __init__(self, consumer):
+        self.consumer, self.until, self.done = consumer, time.monotonic() + 30, False
+
+    def on_partitions_revoked(self, revoked):
+        pass
+
+    def on_partitions_assigned(self, assigned):
+        self.done = self.done or time.monotonic() > self.until
+        if assigned and not self.done:
+            self.consumer.seek_to_beginning(*assigned)
+
+
+def sought(meanwhile):
+    """How many records come once more though all were committed, when another member joins."""
+    topic = consumer_patterns.new_topic(cluster, "sought", partitions=4)
+    place_orders(topic, 40)
+    with KafkaConsumer(group_id=topic, **settings) as first:
+        seeker = ToBeginning(first)
+        first.subscribe([topic], listener=seeker)
+        done = consumer_patterns.read_on(first)
+        first.commit()
+        meanwhile(seeker)
+        with KafkaConsumer(topic, group_id=topic, **settings) as second:
+            done += consumer_patterns.read_on(first, second)
+    return len(done) - len(set(done))
+
+
+trap = sought(lambda seeker: None)
+assert trap == 20, trap  # a rebalance within its time, and it goes back again
+late = sought(lambda seeker: setattr(seeker, "until", 0))
+assert late == 0, late
+finished = sought(lambda seeker: setattr(seeker, "done", True))
+assert finished == 0, finished
+
+# %% tags=["proof", "B178"]
+from kafkalab import wait_until
+
+pattern = told_topic.replace("told", "stock")
+known = consumer_patterns.new_topic(cluster, f"{pattern}-ibm", partitions=1)
+tellers = Told()
+with KafkaConsumer(group_id=pattern, metadata_max_age_ms=1_000, **settings) as watcher:
+    watcher.subscribe(pattern=f"^{pattern}-.*", listener=tellers)
+    consumer_patterns.read_on(watcher)
+    newer = consumer_patterns.new_topic(cluster, f"{pattern}-uber", partitions=1)
+    place_orders(newer, 3)
+    found = wait_until(
+        lambda: watcher.poll(timeout_ms=100).get(TopicPartition(newer, 0)),
+        timeout=10,
+        what="the new topic",
+    )
+    assert watcher.subscription() >= {known, newer}, watcher.subscription()
+assert found[0].offset == 0, found
+assert [what for what, _ in tellers.heard][-1] == "revoked", tellers.heard
+
 # %% [markdown]
 # > kafka-python calls listeners in the thread that talks to the brokers, and a call that waits for
 # > an answer would wait there for itself. It comes with the *first* join already, before there is
@@ -279,6 +375,80 @@ assert [record.offset for record in following] == [5, 6, 7, 8, 9], following
 assert member.committed(place) == 5, member.committed(place)
 assert len(cluster.group(slow).members) == 1, cluster.group(slow)
 member.close()
+
+# %% tags=["proof", "A36", "B154"]
+shared_topic = consumer_patterns.new_topic(cluster, "shared", partitions=1)
+place_orders(shared_topic, 10)
+with KafkaConsumer(shared_topic, group_id=shared_topic, **settings) as shared:
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        in_hand = one.submit(consumer_patterns.first_poll, shared, 5).result(timeout=30)
+        done = other.submit(consumer_patterns.first_poll, shared, 5).result(timeout=30)
+        other.submit(shared.commit).result(timeout=30)  # "I have done mine"
+    both_have = [[record.offset for record in records] for records in (in_hand, done)]
+    assert both_have == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], both_have  # not refused, as in Java
+    covered = shared.committed(TopicPartition(shared_topic, 0))
+assert covered == 10, covered  # the five that the first thread has not begun are covered, too
+
+# %% tags=["proof", "B195", "B202"]
+import queue
+
+
+def lead(limit):
+    """How far the left side gets ahead of the right, whose records come one by one."""
+    sides = consumer_patterns.new_topic(cluster, "sides", partitions=2)
+    left, right = TopicPartition(sides, 0), TopicPartition(sides, 1)
+    for number in range(30):
+        producer.send(sides, value=b"%d" % number, partition=0)
+    producer.flush(timeout=10)
+    furthest, sent = 0, 0
+    with KafkaConsumer(max_poll_records=3, **settings) as joiner:
+        joiner.assign([left, right])
+        while joiner.position(right) < 30:
+            if sent == joiner.position(right) and sent < 30:
+                producer.send(sides, value=b"%d" % sent, partition=1).get(timeout=10)
+                sent += 1
+            ahead = joiner.position(left) - joiner.position(right)
+            (joiner.pause if ahead >= limit else joiner.resume)(left)
+            joiner.poll(timeout_ms=1_000)
+            furthest = max(furthest, joiner.position(left) - joiner.position(right))
+        assert joiner.position(left) == 30 or limit < 30, joiner.position(left)
+    return furthest
+
+
+assert lead(limit=5) <= 5 + 2, "a poll brings three"
+assert lead(limit=100) > 15, "nobody waits"
+
+
+def fullest(limit):
+    """How long the queue of one slow worker gets; all orders are done in the end."""
+    topic = consumer_patterns.new_topic(cluster, "pressed", partitions=1)
+    place_orders(topic, 200)
+    waiting, shop, longest = queue.Queue(), consumer_patterns.Service(seconds=0.002), 0
+
+    def work():
+        while (record := waiting.get(timeout=30)) is not None:
+            shop.call(record)
+
+    with KafkaConsumer(max_poll_records=10, **settings) as reader, ThreadPoolExecutor(1) as worker:
+        place = TopicPartition(topic, 0)
+        reader.assign([place])
+        working = worker.submit(work)
+        while reader.position(place) < 200:
+            (reader.pause if waiting.qsize() > limit else reader.resume)(place)
+            for records in reader.poll(timeout_ms=5).values():
+                for record in records:
+                    waiting.put(record)
+            longest = max(longest, waiting.qsize())
+        waiting.put(None)
+        working.result(timeout=30)
+    assert [call.offset for call in shop.calls] == list(range(200)), shop.calls
+    return longest
+
+
+bounded = fullest(limit=20)
+assert bounded <= 20 + 10, bounded  # the limit and one poll
+unbounded = fullest(limit=1_000)
+assert unbounded > 100, unbounded
 
 # %% [markdown]
 # `pause` tells no broker anything, and the partition stays this member's. The position waits, so
@@ -361,6 +531,63 @@ assert pooled.overtaken > 0, pooled.overtaken
 assert pooled.rate > 1.5 * three.rate, (pooled.rate, three.rate)  # more workers than partitions
 assert queued.rate > three.rate, (queued.rate, three.rate)
 
+# %% tags=["proof", "A36", "B196", "B197", "B207"]
+import psutil
+
+port = int(cluster.address.rsplit(":", 1)[1])
+
+
+def connections():
+    """How many this notebook has to the broker."""
+    links = psutil.Process().net_connections(kind="tcp")
+    return sum(bool(link.raddr) and link.raddr.port == port for link in links)
+
+
+def crew(number):
+    """Threads that read three partitions: of each what it did, and how many connections."""
+    topic = consumer_patterns.new_topic(cluster, "crew", partitions=3)
+    place_orders(topic, 90)
+    diary, before = [], connections()
+
+    def read_as_one(stop):
+        with KafkaConsumer(topic, group_id=topic, **settings) as consumer:
+            mine = {"has": 0, "got": [], "ended": False}
+            diary.append(mine)
+            while not stop.is_set():
+                for place, records in consumer.poll(timeout_ms=50).items():
+                    mine["got"] += [(place.partition, record.offset) for record in records]
+                mine["has"] = len(consumer.assignment())
+        mine["ended"] = True
+
+    with consumer_patterns.threads(number, read_as_one):
+        consumer_groups.owners(cluster, topic, number)
+        wait_until(
+            lambda: (
+                len({at for one in diary for at in one["got"]}) == 90
+                and sum(one["has"] for one in diary) == 3
+            ),
+            timeout=30,
+            what="all records",
+        )
+        open_now, told_at = connections() - before, time.monotonic()
+    seconds = time.monotonic() - told_at
+    assert [one["ended"] for one in diary] == [True] * number, diary
+    assert seconds < 5, seconds  # a poll, and the good-bye
+    wait_until(lambda: connections() <= before, timeout=5, what="closed connections")
+    return diary, open_now
+
+
+five, connections_of_five = crew(5)
+having = sorted(one["has"] for one in five)
+assert having == [0, 0, 1, 1, 1], having
+for one in five:
+    for partition in range(3):
+        mine = [offset for number, offset in one["got"] if number == partition]
+        assert mine == sorted(mine), mine
+only, connections_of_one = crew(1)
+assert only[0]["has"] == 3, only
+assert connections_of_five >= 5 * connections_of_one > 0, (connections_of_five, connections_of_one)
+
 # %% [markdown]
 # A partition gives its records in order. What threads then make of it is the program's doing. Three
 # consumers keep it, and there can be as many as partitions. A pool takes any number of threads, and
@@ -414,6 +641,25 @@ my_next.against("none", {"order 3": against, "order 9": against})
 assert charged == [0, 1, 2, 4, 5, 6, 7, 8, 9], charged
 assert lag == 0, lag
 
+
+# %% tags=["proof", "A37", "B200", "B201"]
+def next_after(rule):
+    """What the next clerk gets, when one that commits by this rule was killed."""
+    topic = consumer_patterns.new_topic(cluster, "charges", partitions=1)
+    place_orders(topic, 10)
+    text = clerk.replace("max(done) + 1", rule)
+    given = {"address": cluster.address, "topic": topic, "settings": own}
+    members.start(text, "clerk", **given).wait_for_end()
+    with KafkaConsumer(group_id=topic, **settings) as following:
+        following.assign([TopicPartition(topic, 0)])
+        return [record.offset for record in clients.records_until_end(following)]
+
+
+gap_free = next_after("min(set(range(10)) - set(done))")
+assert gap_free == [3, 4, 5, 6, 7, 8, 9], gap_free  # none is lost, what was done is done twice
+off_by_one = next_after("max(done)")
+assert off_by_one == [9], off_by_one  # the last one again, and order 3 is lost all the same
+
 # %% [markdown]
 # Order 3 was never charged, and nobody will come back to it: no error, and a lag of 0. **A lag says
 # how far commits are behind, not work.** What may be committed is the end of what is done *without
@@ -454,6 +700,108 @@ def before_poll(consumer, rush, normal, waiting):
 
 # END SOLUTION
 exercise.check("rush first", before_poll, consumer_patterns.rush_first(cluster))
+
+# %% tags=["proof"]
+kinds = consumer_patterns.served(cluster, lambda *_: None)
+assert "normal" in kinds[:12], kinds  # without a hand, no rush
+problem = consumer_patterns.gap_free(lambda received, done: max(done) + 1)
+assert problem, "the wrong rule passes"
+
+# %% tags=["proof", "B204", "B206"]
+from statistics import median
+
+from kafka import KafkaAdminClient
+
+stocks = consumer_patterns.new_topic(cluster, "stocks", partitions=3)
+for number in range(120):
+    important = number % 6 == 5
+    producer.send(stocks, value=b"price", partition=2 if important else number % 2)
+producer.flush(timeout=10)
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+(described,) = admin.describe_topics([stocks])
+by_admin = {one["partition_index"] for one in described["partitions"]}
+with KafkaConsumer(**settings) as asker:
+    assert asker.partitions_for_topic(stocks) == by_admin == {0, 1, 2}, by_admin
+
+
+def waited(feed):
+    """How many times as long as the important ones the others waited, by the median."""
+    shop = consumer_patterns.Service(seconds=0.01)
+    feed(shop)
+    shop.wait_for(120)
+    begun, ended = min(call.began for call in shop.calls), {True: [], False: []}
+    for call in shop.calls:
+        ended[call.partition == 2].append(call.ended - begun)
+    return median(ended[False]) / median(ended[True])
+
+
+def of(numbers, **more):
+    consumer = KafkaConsumer(**settings, **more)
+    consumer.assign([TopicPartition(stocks, number) for number in numbers])
+    return consumer
+
+
+def as_they_came(shop):
+    with of([0, 1, 2]) as consumer, ThreadPoolExecutor(3) as hands:
+        for record in sorted(clients.records_until_end(consumer), key=lambda one: one.timestamp):
+            hands.submit(shop.call, record)
+
+
+def with_workers(shop, numbers):
+    """A consumer for each partition, each with so many workers."""
+
+    def serve(number, size):
+        with of([number]) as consumer, ThreadPoolExecutor(size) as hands:
+            for record in clients.records_until_end(consumer):
+                hands.submit(shop.call, record)
+
+    with ThreadPoolExecutor(3) as each:
+        list(each.map(serve, range(3), numbers))
+
+
+def paused(shop):
+    with of([0, 1, 2], max_poll_records=3) as consumer:
+        rush = TopicPartition(stocks, 2)
+        normal = [TopicPartition(stocks, number) for number in (0, 1)]
+        end = consumer.end_offsets([rush])[rush]
+        while len(shop.calls) < 120:
+            (consumer.pause if consumer.position(rush) < end else consumer.resume)(*normal)
+            for records in consumer.poll(timeout_ms=500).values():
+                shop.call_all(records)
+
+
+equal = waited(as_they_came)
+assert 0.5 < equal < 1.6, equal
+ways = [
+    lambda shop: with_workers(shop, (5, 5, 5)),
+    lambda shop: with_workers(shop, (1, 1, 5)),
+    paused,
+]
+sooner = [waited(way) for way in ways]
+assert min(sooner) > 1.6, sooner
+
+# %% tags=["proof", "B205"]
+place = TopicPartition(stocks, 2)
+loner_program = """
+consumer = KafkaConsumer(bootstrap_servers=address, group_id=topic, **settings)
+consumer.assign([TopicPartition(topic, 2)])
+while running():
+    if consumer.poll(timeout_ms=100, max_records=5):
+        consumer.commit()
+        note("committed")
+"""
+given = {"address": cluster.address, "topic": stocks, "settings": own}
+loner = members.start(loner_program, "loner", **given)
+loner.wait_for(lambda events: any(one.what == "committed" for one in events) or None, what="work")
+loner.kill()
+with of([0, 1], group_id=stocks) as colleague:
+    before = colleague.committed(place)
+    theirs = [record.partition for record in clients.records_until_end(colleague)]
+    assert set(theirs) == {0, 1}, set(theirs)
+    assert colleague.assignment() == {TopicPartition(stocks, number) for number in (0, 1)}
+    assert colleague.committed(place) == before, "somebody took over"
+assert before is not None, "the loner had begun"
+assert cluster.group(stocks).members == [], cluster.group(stocks)  # so nobody is put out, either
 
 # %% [markdown]
 # ## What you saw

@@ -1,6 +1,6 @@
 """Lesson consumer_patterns: a slow service, members that hand over, and what is drawn of it."""
 
-from kafkalab.lessons.consumer_patterns.answers import gap_free, rush_first
+from kafkalab.lessons.consumer_patterns.answers import gap_free, rush_first, served
 from kafkalab.lessons.consumer_patterns.drawings import lag_by_day, models
 from kafkalab.lessons.consumer_patterns.reading import after, first_poll, lags, new_topic, read_on
 from kafkalab.lessons.consumer_patterns.service import Call, Service
@@ -18,5 +18,6 @@ __all__ = [
     "new_topic",
     "read_on",
     "rush_first",
+    "served",
     "threads",
 ]

@@ -14,7 +14,7 @@ GRACE = 10
 def threads(
     number: int, run: Callable[..., object], *arguments: object
 ) -> Iterator[threading.Event]:
-    """`run(*arguments, stop)` in so many threads; at the end `stop` is set, and they are awaited."""
+    """`run(*arguments, stop)` in so many threads; at the end `stop` is set, and all are joined."""
     stop = threading.Event()
     running = [
         threading.Thread(target=run, args=(*arguments, stop), daemon=True) for _ in range(number)
