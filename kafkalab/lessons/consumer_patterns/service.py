@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -80,6 +81,11 @@ class Service:
         """Orders a second, from the first call to the last answer."""
         calls = self.calls
         return len(calls) / (max(c.ended for c in calls) - min(c.began for c in calls))
+
+    @property
+    def busiest(self) -> int:
+        """The calls of the thread that made most of them."""
+        return max(Counter(call.thread for call in self.calls).values())
 
     @property
     def overtaken(self) -> int:
