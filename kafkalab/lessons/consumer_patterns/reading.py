@@ -77,7 +77,7 @@ def lags(cluster: Cluster, group: str) -> dict[int, int]:
     }
 
 
-def after(
+def evening(
     work: Callable[[], object], cluster: Cluster, group: str, but: Collection[int] = ()
 ) -> dict[int, int]:
     """Do it again and again until no partition has a lag, but for these; the lags then."""

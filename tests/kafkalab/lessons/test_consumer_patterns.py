@@ -71,7 +71,7 @@ def test_a_day_ends_when_all_is_done_but_what_is_stuck():
             stuck.append(1)
 
     days = cluster({0: 10, 1: 4}, {0: 10, 1: 4}, {})
-    assert consumer_patterns.after(work, days, "orders", but=stuck) == {0: 0, 1: 6}
+    assert consumer_patterns.evening(work, days, "orders", but=stuck) == {0: 0, 1: 6}
     assert len(worked) == 2
 
 
