@@ -173,9 +173,9 @@ assert ended_at == [14, 14, 14], ended_at
 # the same customer have overtaken this one. Put aside what is *bad*. When a service is down, every
 # order fails: then wait, and try again.
 #
-# > *This client.* Decode in the loop, and give the consumer no `value_deserializer` that may raise:
-# > `poll` would raise, and the program would not even see the record. (Java's raises each time. In
-# > kafka-python the next `poll` never returns; the course mends that: `clients.MENDS`.)
+# And decode in the loop, as here. With a `value_deserializer` that raises, kafka-python's `poll`
+# raises, and does not say at which record. (Java's does. And without the course's mends the next
+# `poll` never returns: see `clients.MENDS`.)
 
 # %% [markdown]
 # ## Hand over
@@ -538,7 +538,7 @@ def charge_all(hand, service, consumers=1):
 # - *One consumer and a pool*: twelve threads, and whoever is free takes the next order.
 # - *One consumer and queues*: twelve threads with a queue each, and the key says which.
 #
-# The records have the customer as their key. An order is *overtaken* when a later order of the same
+# The key of an order is its customer. An order is *overtaken* when a later order of the same
 # customer is charged before it. Before you run the next cell: where are orders overtaken?
 
 # %%
@@ -637,10 +637,10 @@ assert only[0]["has"] == 3, only
 assert connections_of_five >= 5 * connections_of_one > 0, (connections_of_five, connections_of_one)
 
 # %% [markdown]
-# A partition gives its records in order. What threads then make of it is the program's doing. Three
-# consumers keep it, and there can be as many as partitions. A pool takes any number of threads, and
-# the order is gone. Queues keep what matters, the order of each customer, as partitions do with
-# keys; and like partitions they are not equally full.
+# A partition gives its records in order. What threads then make of it is the program's doing.
+# Consumers of their own keep it, but no more of them have work than there are partitions. A pool
+# takes any number of threads, and the order is gone. Queues keep what matters, the order of each
+# customer, as partitions do with keys; and like partitions they are not equally full.
 #
 # Only share no *consumer* among threads. When one of them commits, it commits what another still
 # has in hand, too. (Java's consumer refuses a call while another thread is inside one, with
@@ -715,7 +715,7 @@ assert off_by_one == [9], off_by_one  # the last one again, and order 3 is lost 
 # %% [markdown]
 # Order 3 was never charged, and nobody will come back to it: no error, and a lag of 0. **A lag says
 # how far commits are behind, not work.** What may be committed is the end of what is done *without
-# a gap*.
+# a gap*. After a crash the orders behind the gap are charged again, and none is forgotten.
 
 # %% [markdown]
 # ## Your turn
