@@ -1,0 +1,74 @@
+"""Drawings: who worked on which record and when, and how often each record was handed out.
+
+Workers import this package, too, so the drawing program is imported where something is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kafkalab.lessons.share_groups.crew import Piece
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARK = "#888888"
+FIRST, OTHER = "#D55E00", "#9CC9E8"
+ALONE, TOGETHER = "#555555", "#0072B2"
+
+
+def work_over_time(
+    rows: Mapping[str, Sequence[Piece]], label: str = "offset", *, thick: int | None = 0
+) -> Axes:
+    """A row for each worker, a bar for each record that it worked on, with its offset in it.
+
+    label: `offset`, or `tries` for the number of the delivery. thick: the offset of the bars that
+    stand out. Workers without a record have an empty row.
+    """
+    import matplotlib.pyplot as plt
+
+    names = list(rows)
+    work = [piece for each in rows.values() for piece in each]
+    start = min(piece.began for piece in work)
+    end = max(piece.ended or piece.began for piece in work) - start
+    _, ax = plt.subplots(figsize=(8, 1.1 + 0.36 * len(names)), layout="constrained")
+    for height, name in enumerate(reversed(names)):
+        if not rows[name]:
+            ax.text(end / 100, height, "no record", va="center", fontsize=9, color="#777777")
+        for piece in rows[name]:
+            left, width = piece.began - start, (piece.ended or start + end) - piece.began
+            colour = FIRST if piece.offset == thick else OTHER
+            ax.barh(height, width, left=left, height=0.72, color=colour, edgecolor="white")
+            ax.text(
+                left + width / 2, height, str(getattr(piece, label)),
+                ha="center", va="center", fontsize=8, color="white" if colour == FIRST else "black",
+            )  # fmt: skip
+    if label == "tries":
+        for piece in work:
+            ax.axvline(piece.began - start, color=MARK, linewidth=1, linestyle=":", zorder=0)
+    ax.set_yticks(range(len(names)), list(reversed(names)))
+    ax.set(xlabel="seconds since the first one was begun", ylim=(-0.6, len(names) - 0.4))
+    ax.grid(visible=False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def deliveries_per_record(
+    consumer_group: Mapping[int, int], share_group: Mapping[int, int], records: int
+) -> Axes:
+    """Two bars for each record: how often each kind of group handed it out."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots(figsize=(8, 3.4))
+    series = (("consumer group", consumer_group, ALONE), ("share group", share_group, TOGETHER))
+    for number, (name, counts, colour) in enumerate(series):
+        places = [offset + (number - 0.5) * 0.4 for offset in range(records)]
+        heights = [counts.get(offset, 0) for offset in range(records)]
+        bars = ax.bar(places, heights, width=0.38, color=colour, label=name)
+        ax.bar_label(bars, fontsize=9)
+    ax.set_xticks(range(records))
+    ax.set(xlabel="film (its offset)", ylabel="times handed out")
+    ax.margins(y=0.12)
+    ax.legend(loc="upper right")
+    return ax
