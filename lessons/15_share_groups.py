@@ -23,7 +23,7 @@ from confluent_kafka import AcknowledgeType, ShareConsumer
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from kafkalab import Cluster, Prediction, charts, members, quick
+from kafkalab import Cluster, Prediction, charts, members, quick, wait_until
 from kafkalab.lessons import share_groups
 from kafkalab.notebook import exercise
 
@@ -112,30 +112,51 @@ my_overtakers = Prediction("films", "How many films does the share group finish 
 my_overtakers
 
 # %%
-for number in range(films_to_develop):
-    producer.send(films, value=b"1.6" if number == 0 else b"0.2").get(timeout=10)
-shared = share_groups.wait_for_films(sharers, films_to_develop)
-in_line = share_groups.wait_for_films(loners, films_to_develop)
+offsets = []
+for seconds in [b"1.6"] + [b"0.2"] * (films_to_develop - 1):
+    offsets.append(producer.send(films, value=seconds).get(timeout=10).offset)
+shared = share_groups.wait_for_films(sharers, offsets)
+in_line = share_groups.wait_for_films(loners, offsets)
 overtook = share_groups.overtakers(shared)
 my_overtakers.against(overtook)
 
 # %%
-took, took_longer = share_groups.seconds_of(shared), share_groups.seconds_of(in_line)
-busy, alone_busy = len(share_groups.by_one(shared)), len(share_groups.by_one(in_line))
+took = share_groups.seconds_of(shared)
+took_longer = share_groups.seconds_of(in_line)
+busy = len(share_groups.by_worker(shared))
+alone_busy = len(share_groups.by_worker(in_line))
 title = f"{alone_busy} busy worker needs {took_longer:.1f} s, {busy} need {took:.1f} s"
-ax = share_groups.work_over_time(share_groups.by_worker(loners) | share_groups.by_worker(sharers))
+ax = share_groups.work_over_time(in_line + shared, [*loners, *sharers])
 ax.set_title(title)
 charts.show(ax, f"{title}. Film 0 keeps one sharer busy; {overtook} others are done meanwhile.")
 
 # %% tags=["proof"]
 assert busy == 4, busy
 assert alone_busy == 1, alone_busy
-assert len(shared) == len({piece.offset for piece in shared}) == films_to_develop, shared
+assert sorted(piece.offset for piece in shared) == offsets, shared
 assert {piece.tries for piece in shared} == {1}, shared
 assert overtook > films_to_develop // 2, overtook
 assert share_groups.overtakers(in_line) == 0, in_line
-assert [piece.offset for piece in in_line] == list(range(films_to_develop)), in_line
+assert [piece.offset for piece in in_line] == offsets, in_line
 assert took < took_longer / 1.5, (took, took_longer)
+settings = cluster.broker_configs(0)  # nobody has changed these
+assert str(settings["group.share.record.lock.duration.ms"]) == "30000 (DEFAULT_CONFIG)", settings
+assert str(settings["group.share.delivery.count.limit"]) == "5 (DEFAULT_CONFIG)", settings
+
+# %% tags=["proof"]
+batch = film_topic("batch")
+with KafkaProducer(bootstrap_servers=cluster.address, linger_ms=500, **quick.producer) as together:
+    for _ in range(16):
+        together.send(batch, value=b"0")
+    together.flush(timeout=10)
+with ShareConsumer(
+    {"bootstrap.servers": cluster.address, "group.id": batch, **one_by_one}
+) as greedy:
+    greedy.subscribe([batch])
+    polled = wait_until(lambda: list(greedy.poll(timeout=0.5)) or None, timeout=20, what="films")
+    for record in polled:
+        greedy.acknowledge(record)
+assert len(polled) == 16, polled  # though max.poll.records is 1
 
 # %% [markdown]
 # Nobody of the share group waits behind film 0, and no partition had to be added. The price is
@@ -152,8 +173,7 @@ assert took < took_longer / 1.5, (took, took_longer)
 # Seven films wait, and film 2 cannot be developed: its value is no number. A consumer group has one
 # way to try again: stay where you are. (`seek` goes back, or the program dies and the next one
 # begins there.)
-
-# %% [markdown]
+#
 # A member of a share group has three answers. **Accept** says done. **Release** gives the record
 # back, for anybody to try. **Reject** says that nobody need try. (By default this client answers
 # nothing by itself and accepts all with the next `poll`; the setting `explicit` above asks for a
@@ -161,10 +181,10 @@ assert took < took_longer / 1.5, (took, took_longer)
 
 # %% tags=["prediction"]
 spool = [b"0.01", b"0.01", b"torn", b"0.01", b"0.01", b"0.01", b"0.01"]
-torn = film_topic("torn", spool)
+line = film_topic("line", spool)
 stuck = Counter()
 with KafkaConsumer(
-    torn, bootstrap_servers=cluster.address, group_id=f"{torn} classic", **by_commit
+    line, bootstrap_servers=cluster.address, group_id=f"{line} classic", **by_commit
 ) as worker:
     for _ in range(20):
         for place, (record,) in worker.poll(timeout_ms=500, max_records=1).items():
@@ -201,6 +221,7 @@ def release(film, tries):
         return AcknowledgeType.RELEASE
 
 
+torn = film_topic("torn", spool)
 given_up = work(torn, torn, release)
 my_tries.against(given_up[2])
 
@@ -237,6 +258,7 @@ my_kill = Prediction("seconds", "After how long has somebody else the film of th
 my_kill
 
 # %%
+crew |= hire(sharing, share_groups.dead(crew), held, held, one_by_one)  # in a second run
 waited = {}
 for fault in ("kill", "freeze"):
     receipt = producer.send(held, value=b"1.2").get(timeout=10)
@@ -279,8 +301,10 @@ told = cluster.tool("kafka-share-groups", *command.split()).stdout
 print(told)
 
 # %% tags=["proof"]
+import time
+
 settings = {"share.auto.offset.reset": "earliest"}
-second = f"{torn} archive"
+second = f"{torn} archive {time.monotonic_ns()}"
 admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, second, settings)])
 everything = work(torn, second, lambda film, tries: AcknowledgeType.ACCEPT)
 (kept,) = cluster.topic(torn).partitions
@@ -289,6 +313,11 @@ assert kept.start_offset == 0, kept
 assert kept.end_offset == 7, kept
 assert everything == Counter(range(7)), everything
 assert cluster.group(torn).type == "share", cluster.group(torn)
+command = f"--bootstrap-server {{bootstrap}} --group {torn} --topic {torn}"
+back = "--reset-offsets --to-earliest --execute"
+cluster.tool("kafka-share-groups", *command.split(), *back.split())
+anew = work(torn, torn, lambda film, tries: AcknowledgeType.ACCEPT)
+assert anew == Counter(range(7)), anew
 
 # %% [markdown]
 # The lag is 0: given up counts as done. But this is no queue that forgets. The log keeps all seven
@@ -320,7 +349,7 @@ answers = share_groups.answers(crew, receipt.offset)
 refused = sum(bool(errors) for errors in answers)
 print(my_long.against(len(tries)))
 title = f"Developed {len(tries)} times; {refused} times the answer is an error"
-ax = share_groups.work_over_time(share_groups.by_one(tries), label="tries", thick=None)
+ax = share_groups.work_over_time(tries, share_groups.by_worker(tries), label="tries")
 ax.set_title(title)
 charts.show(ax, f"{title}. Each second the film is handed out anew, while others are still at it.")
 
@@ -362,7 +391,7 @@ def say(film, tries):
     return AcknowledgeType.ACCEPT if done else answer[film]
 
 
-def tried(answer):
+def tried(_):
     shelf = film_topic("shelf", films_on_shelf)
     return share_groups.spoilt(work(shelf, shelf, say), busy=(1, 4), torn=2)
 

@@ -1,12 +1,15 @@
 """Lesson share_groups: films, who developed them and when, and how often each was handed out."""
 
-from kafkalab.lessons.share_groups.bars import deliveries_per_record, work_over_time
+from kafkalab.lessons.share_groups.bars import (
+    deliveries_per_record,
+    work_over_time,
+)
 from kafkalab.lessons.share_groups.crew import (
     Piece,
     answer_to,
     answers,
-    by_one,
     by_worker,
+    dead,
     holder,
     overtakers,
     pieces,
@@ -14,16 +17,19 @@ from kafkalab.lessons.share_groups.crew import (
     seconds_of,
     settled,
     wait_for_films,
-    workers_of,
 )
-from kafkalab.lessons.share_groups.developing import develop, fits, spoilt
+from kafkalab.lessons.share_groups.developing import (
+    develop,
+    fits,
+    spoilt,
+)
 
 __all__ = [
     "Piece",
     "answer_to",
     "answers",
-    "by_one",
     "by_worker",
+    "dead",
     "deliveries_per_record",
     "develop",
     "fits",
@@ -36,5 +42,4 @@ __all__ = [
     "spoilt",
     "wait_for_films",
     "work_over_time",
-    "workers_of",
 ]

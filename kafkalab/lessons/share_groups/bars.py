@@ -5,7 +5,7 @@ Workers import this package, too, so the drawing program is imported where somet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafkalab.lessons.share_groups.crew import Piece
@@ -18,27 +18,25 @@ FIRST, OTHER = "#D55E00", "#9CC9E8"
 ALONE, TOGETHER = "#555555", "#0072B2"
 
 
-def work_over_time(
-    rows: Mapping[str, Sequence[Piece]], label: str = "offset", *, thick: int | None = 0
-) -> Axes:
-    """A row for each worker, a bar for each record that it worked on, with its offset in it.
+def work_over_time(work: Sequence[Piece], names: Iterable[str], label: str = "offset") -> Axes:
+    """A row for each worker, a bar for each piece of work, with its offset or its `tries` in it.
 
-    label: `offset`, or `tries` for the number of the delivery. thick: the offset of the bars that
-    stand out. Workers without a record have an empty row.
+    By offset, the lowest stands out. By tries, lines say when the record was handed out.
     """
     import matplotlib.pyplot as plt
 
-    names = list(rows)
-    work = [piece for each in rows.values() for piece in each]
+    names = list(names)
     start = min(piece.began for piece in work)
     end = max(piece.ended or piece.began for piece in work) - start
+    lowest = min(piece.offset for piece in work) if label == "offset" else None
     _, ax = plt.subplots(figsize=(8, 1.1 + 0.36 * len(names)), layout="constrained")
     for height, name in enumerate(reversed(names)):
-        if not rows[name]:
+        mine = [piece for piece in work if piece.worker == name]
+        if not mine:
             ax.text(end / 100, height, "no record", va="center", fontsize=9, color="#777777")
-        for piece in rows[name]:
+        for piece in mine:
             left, width = piece.began - start, (piece.ended or start + end) - piece.began
-            colour = FIRST if piece.offset == thick else OTHER
+            colour = FIRST if piece.offset == lowest else OTHER
             ax.barh(height, width, left=left, height=0.72, color=colour, edgecolor="white")
             ax.text(
                 left + width / 2, height, str(getattr(piece, label)),

@@ -45,15 +45,23 @@ def ready(cluster: Cluster, group: str, members: int, timeout: float = 60) -> No
     wait_until(dealt, timeout=timeout, what=f"{members} members of {group}")
 
 
-def by_worker(crew: Crew) -> dict[str, list[Piece]]:
-    """Of each worker what it worked on, one record after the other."""
-    return {name: _pieces(name, worker.events) for name, worker in crew.items()}
-
-
 def pieces(crew: Crew) -> list[Piece]:
     """All that the crew worked on, in the order in which it was begun."""
-    work = [piece for each in by_worker(crew).values() for piece in each]
+    work = [piece for name, worker in crew.items() for piece in _pieces(name, worker.events)]
     return sorted(work, key=lambda piece: piece.began)
+
+
+def by_worker(work: Iterable[Piece]) -> dict[str, list[Piece]]:
+    """The same by worker, who are in the order of their names; who had none is left out."""
+    found: dict[str, list[Piece]] = {}
+    for piece in work:
+        found.setdefault(piece.worker, []).append(piece)
+    return dict(sorted(found.items()))
+
+
+def dead(crew: Crew) -> list[str]:
+    """The names of those whose program has ended."""
+    return [name for name, worker in crew.items() if worker.state == "ended"]
 
 
 def _pieces(name: str, events: Sequence[Event]) -> list[Piece]:
@@ -67,15 +75,16 @@ def _pieces(name: str, events: Sequence[Event]) -> list[Piece]:
     return found
 
 
-def wait_for_films(crew: Crew, number: int, timeout: float = 60) -> list[Piece]:
-    """What the crew has done, once that is so many films, each counted as often as it was done."""
+def wait_for_films(crew: Crew, offsets: Iterable[int], timeout: float = 60) -> list[Piece]:
+    """What the crew did on these records, once each of them has been done."""
+    wanted = set(offsets)
 
-    def enough() -> list[Piece] | None:
-        done = [piece for piece in pieces(crew) if piece.ended is not None]
-        return done if len(done) >= number else None
+    def all_done() -> list[Piece] | None:
+        done = [p for p in pieces(crew) if p.offset in wanted and p.ended is not None]
+        return done if {piece.offset for piece in done} == wanted else None
 
     return wait_until(
-        enough, timeout=timeout, what=f"{number} films", seen=lambda: list(crew.values())
+        all_done, timeout=timeout, what=f"{len(wanted)} films", seen=lambda: list(crew.values())
     )
 
 
@@ -122,24 +131,16 @@ def answer_to(worker: Member, offset: int, timeout: float = 60) -> list[str]:
     )[-1]
 
 
-def overtakers(work: Sequence[Piece], offset: int = 0) -> int:
-    """How many later records were done before this one."""
-    (ended,) = [piece.ended for piece in work if piece.offset == offset]
-    later = [p for p in work if p.offset > offset and p.ended is not None]
-    return sum(p.ended is not None and (ended is None or p.ended < ended) for p in later)
-
-
-def by_one(work: Sequence[Piece]) -> dict[str, list[Piece]]:
-    """The same work by worker; who had none of it is left out."""
-    return {name: [p for p in work if p.worker == name] for name in workers_of(work)}
+def overtakers(work: Sequence[Piece]) -> int:
+    """How many records were done before the one with the lowest offset was."""
+    first = min(work, key=lambda piece: piece.offset)
+    return sum(
+        piece.ended is not None and (first.ended is None or piece.ended < first.ended)
+        for piece in work
+    )
 
 
 def seconds_of(work: Sequence[Piece]) -> float:
     """From the first beginning to the last end."""
     ends = [piece.ended for piece in work if piece.ended is not None]
     return max(ends) - min(piece.began for piece in work)
-
-
-def workers_of(work: Sequence[Piece]) -> list[str]:
-    """Who had any of it, by name."""
-    return sorted({piece.worker for piece in work})
