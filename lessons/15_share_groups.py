@@ -50,11 +50,10 @@ worker.close()
 """
 
 # %% [markdown]
-# A **share group** (KIP-932) is the other kind. The broker gives each record to one member and
-# keeps a lock on it for that member. There are no positions to commit: the member *acknowledges*
-# each record by itself. kafka-python has no such consumer. confluent-kafka has one, on top of
-# librdkafka; it calls it a preview. (The brokers' part and Java's consumer are meant for daily use
-# since Kafka 4.2.) `delivery_count` says how often a record was handed out.
+# A **share group** (KIP-932) is the other kind. Its broker hands each record out to one member, and
+# puts a **lock** on it meanwhile. There is no position to commit: the member *acknowledges* each
+# record by itself. kafka-python has no such consumer. confluent-kafka has one, on top of librdkafka,
+# and calls it a preview. (Brokers and Java's client: ready since Kafka 4.2.)
 
 # %%
 sharing = """
@@ -73,8 +72,8 @@ worker.close()
 """
 
 # %% [markdown]
-# Where a share group begins, and how long a lock lasts, are settings of the *group*. The brokers
-# keep them. By default a group begins at the end, and a lock lasts 30 seconds.
+# Where a share group begins, and how long a lock lasts, are settings of the *group*, which the
+# brokers keep. By default it begins at the end, and a lock lasts 30 seconds.
 
 
 # %%
@@ -125,8 +124,9 @@ took = share_groups.seconds_of(shared)
 took_longer = share_groups.seconds_of(in_line)
 busy = len(share_groups.by_worker(shared))
 alone_busy = len(share_groups.by_worker(in_line))
-title = f"{alone_busy} busy worker needs {took_longer:.1f} s, {busy} need {took:.1f} s"
-ax = share_groups.work_over_time(in_line + shared, [*loners, *sharers])
+title = f"{alone_busy} of 4 has work, and needs {took_longer:.1f} s; {busy} of 4 need {took:.1f} s"
+crews = {"consumer group": loners, "share group": sharers}
+ax = share_groups.work_over_time(in_line + shared, crews)
 ax.set_title(title)
 charts.show(ax, f"{title}. Film 0 keeps one sharer busy; {overtook} others are done meanwhile.")
 
@@ -158,26 +158,47 @@ with ShareConsumer(
         greedy.acknowledge(record)
 assert len(polled) == 16, polled  # though max.poll.records is 1
 
+# %% tags=["proof"]
+plain = {"bootstrap.servers": cluster.address, "log_level": 3}
+late_group = cluster.unused("late")  # a group without settings
+with ShareConsumer(plain | {"group.id": late_group}) as late_comer:
+    late_comer.subscribe([batch])
+    wait_until(
+        lambda: late_comer.poll(timeout=0.2) or late_group in cluster.groups(),
+        timeout=20,
+        what="it",
+    )
+    share_groups.ready(cluster, late_group, 1)
+    nothing = list(late_comer.poll(timeout=1.5))
+assert nothing == [], nothing  # it begins at the end
+by_itself = film_topic("itself", [b"0", b"0"])
+seen = []
+for _ in range(2):  # two workers, one after the other, without a word on any record
+    with ShareConsumer(plain | {"group.id": by_itself}) as silent:
+        silent.subscribe([by_itself])
+        wait_until(
+            lambda: seen.extend(r.offset() for r in silent.poll(timeout=1.5)) or len(seen) >= 2,
+            timeout=20,
+            what="both films",
+        )
+        silent.poll(timeout=0.5)
+assert seen == [0, 1], seen
+
 # %% [markdown]
-# Nobody of the share group waits behind film 0, and no partition had to be added. The price is
-# order: the films were *begun* in turn, and they ended as it came. What needs the order of a key
-# (lesson 02) does not belong here.
+# In the share group nobody waits behind film 0, and no partition had to be added. The price is
+# order. What needs the order of a key (lesson 02) does not belong here.
 #
-# One more thing had a part in it: the producer waited for each acknowledgement, so each film was a
-# batch by itself. The broker hands out whole batches to this client. Sixteen films in one batch
-# would all have gone to one worker, whatever `max.poll.records` says.
+# One thing helped: the producer waited for each acknowledgement, so each film was a batch by
+# itself. To this client the broker hands out whole batches. Sixteen films in one batch would all
+# have gone to one worker, whatever `max.poll.records` says.
 
 # %% [markdown]
 # ## A film that tears
 #
-# Seven films wait, and film 2 cannot be developed: its value is no number. A consumer group has one
-# way to try again: stay where you are. (`seek` goes back, or the program dies and the next one
-# begins there.)
-#
-# A member of a share group has three answers. **Accept** says done. **Release** gives the record
-# back, for anybody to try. **Reject** says that nobody need try. (By default this client answers
-# nothing by itself and accepts all with the next `poll`; the setting `explicit` above asks for a
-# word on each.) This worker releases what fails.
+# Seven films wait, and film 2 cannot be developed: its value is no number. A member of a consumer
+# group that wants to try again has to stay where it is: `seek` goes back. (Or it dies, and the next
+# one begins there.) A member of a share group can **release** the record: it goes back to the
+# broker, for anybody to try.
 
 # %% tags=["prediction"]
 spool = [b"0.01", b"0.01", b"torn", b"0.01", b"0.01", b"0.01", b"0.01"]
@@ -191,8 +212,13 @@ with KafkaConsumer(
             stuck[record.offset] += 1
             if record.value == b"torn":
                 worker.seek(place, record.offset)
-my_tries = Prediction("times", "How often does the share group hand the torn film out?")
+my_tries = Prediction("times", "Who gets it releases it. How often is the torn film handed out?")
 my_tries
+
+# %% [markdown]
+# To **accept** says that a record is done, and to **reject** that nobody need try. (By default this
+# client accepts by itself what a poll brought, at the next poll. The setting `explicit`, above, asks
+# for a word on each.)
 
 
 # %%
@@ -238,17 +264,16 @@ assert stuck[2] > 5, stuck
 assert set(stuck) == {0, 1, 2}, stuck
 
 # %% [markdown]
-# The fifth release was the last. Kafka's default limit is five deliveries
-# (`share.delivery.count.limit` of the group); then the broker gives the record up and goes on. No
-# error says so, neither to the worker nor to the producer. In the consumer group the films behind
-# wait for as long as somebody tries.
+# The broker counts the deliveries of each record. After the fifth it gives the record up, by
+# default (`share.delivery.count.limit` of the group), and no error says so. In the consumer group
+# the films behind wait for as long as somebody tries.
 
 # %% [markdown]
 # ## Dead or frozen
 #
-# A lock ends by itself. In this group it lasts two seconds. A worker takes a film and is killed;
-# then another one takes a film and stands still, as a machine does that has too much to do. In both
-# cases the film is with a worker who says nothing more.
+# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed. Then
+# one takes a film and stands still, as a machine does that has too much to do. Neither says a word
+# about its film.
 
 # %% tags=["prediction"]
 held = film_topic("held", lock_ms=2_000)
@@ -282,18 +307,17 @@ twice = share_groups.settled(crew, receipt.offset, quiet=0)
 assert [piece.tries for piece in twice] == [1, 2], twice  # both have done it, from start to end
 
 # %% [markdown]
-# The connection of the killed one broke, and the broker took that as a release. (A member of a
-# consumer group is missed only when its session ends.) A frozen one keeps its connection, so the
-# lock had to end. When it came back it finished its film, and was refused: the film is another
-# worker's by now. So it was developed twice. A share group promises *at least once*, no more.
+# The connection of the killed one broke, and with it the lock. (A member of a consumer group is
+# missed when its session ends: lesson 03.) The frozen one keeps its connection, so its lock had to
+# end. Back again, it finished the film and was refused, as another worker had it by now. The film
+# was developed twice. A share group promises *at least once*, no more.
 
 # %% [markdown]
 # ## What the broker keeps
 #
-# A consumer group has one number for each partition. Here records are done in any order, so the
-# broker keeps a state and a count for each record between a *start offset* and the newest one
-# handed out. Kafka's own tool shows the group of the torn film. Six of its seven films were
-# accepted, one was given up.
+# A consumer group has one number for each partition. Here records are done in any order. So the
+# broker keeps a *start offset*, below which all is done, and above it a state and a count for each
+# record. Ask Kafka's own tool about the group of the torn film.
 
 # %%
 command = f"--bootstrap-server {{bootstrap}} --describe --offsets --group {torn}"
@@ -320,16 +344,16 @@ anew = work(torn, torn, lambda film, tries: AcknowledgeType.ACCEPT)
 assert anew == Counter(range(7)), anew
 
 # %% [markdown]
-# The lag is 0: given up counts as done. But this is no queue that forgets. The log keeps all seven
-# for as long as its retention says (lesson 01), and a second group would get them all.
+# No lag: six films were accepted, and given up counts as done. But this is no queue that forgets.
+# The log keeps all seven (lesson 01), and a second group gets them all. When to choose which?
 #
 # | you need | consumer group | share group |
 # |---|---|---|
 # | more workers than partitions | some idle | all busy |
 # | the order of a key | yes | no |
 # | one bad record not to stop the rest | your own code | release, reject, limit |
-# | exactly once, by a transaction (lesson 10) | yes | no |
-# | to go back to an offset | `seek` | only the whole group, when nobody is in it |
+# | a place in a transaction (lesson 10) | yes | no |
+# | to go back | `seek` | the whole group, when nobody is in it |
 
 # %% [markdown]
 # ## When it goes wrong
@@ -349,7 +373,7 @@ answers = share_groups.answers(crew, receipt.offset)
 refused = sum(bool(errors) for errors in answers)
 print(my_long.against(len(tries)))
 title = f"Developed {len(tries)} times; {refused} times the answer is an error"
-ax = share_groups.work_over_time(tries, share_groups.by_worker(tries), label="tries")
+ax = share_groups.work_over_time(tries, {"": share_groups.by_worker(tries)}, label="tries")
 ax.set_title(title)
 charts.show(ax, f"{title}. Each second the film is handed out anew, while others are still at it.")
 
@@ -365,18 +389,18 @@ assert all("INVALID_RECORD_STATE" in errors[0] for errors in answers[:4]), answe
 assert answers[4] == [], answers
 
 # %% [markdown]
-# At the end of each lock the film was another worker's, so all these acceptances came too late. The
-# number in a bar is the delivery. After the fifth the broker gave the film up: a film that every
-# worker had developed. The last one even got no error, so read the others: `The record state is
-# invalid` says that your lock has ended. Choose a lock that is longer than your longest work.
-# (Java's client can also renew a lock, since 4.2; this one cannot.)
+# The number in a bar is the delivery. After each second the lock had ended and somebody else got the
+# film, so each word of *accept* came too late: `The record state is invalid`, as above. After the
+# fifth the broker gave up a film that had been developed each time. (The last answer was no error.
+# That does not make it an acceptance.) So a lock has to be longer than the longest work. Java's
+# client can renew a lock, since 4.2; this one cannot.
 
 # %% [markdown]
 # ## Your turn
 #
-# A worker can do better than release all that fails. A `busy` film fails at its first try only,
-# when no machine is free. A `torn` one fails each time. Which answer is right for which? (The other
-# films are accepted for you.)
+# To release all that fails is a waste. A `busy` film fails at its first try only, when no machine is
+# free; a `torn` one fails each time. Which answer is right for which? (The other films are accepted
+# for you.)
 
 # %% tags=["exercise"]
 films_on_shelf = [b"0.01", b"busy", b"torn", b"0.01", b"busy", b"0.01", b"0.01"]
@@ -399,7 +423,7 @@ def tried(_):
 exercise.check("the answers", answer, tried)
 
 # %% [markdown]
-# Four programs want records from Kafka. Which of them want a share group? Write a set of letters.
+# Which of these programs want a share group? Write a set of letters.
 #
 # - a: books the payments of each account in their order
 # - b: makes small copies of photos, some of which are damaged

@@ -13,19 +13,22 @@ from kafkalab.lessons.share_groups.crew import Piece
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARK = "#888888"
+MARK = "#666666"
 FIRST, OTHER = "#D55E00", "#9CC9E8"
 ALONE, TOGETHER = "#555555", "#0072B2"
 
 
-def work_over_time(work: Sequence[Piece], names: Iterable[str], label: str = "offset") -> Axes:
-    """A row for each worker, a bar for each piece of work, with its offset or its `tries` in it.
+def work_over_time(
+    work: Sequence[Piece], crews: Mapping[str, Iterable[str]], label: str = "offset"
+) -> Axes:
+    """A row for each worker of each crew, a bar for each piece of work, with its offset in it.
 
-    By offset, the lowest stands out. By tries, lines say when the record was handed out.
+    The lowest offset stands out. By the label `tries` the bars hold the number of the delivery
+    instead, and lines say when the record was handed out. A worker without work has a row, too.
     """
     import matplotlib.pyplot as plt
 
-    names = list(names)
+    names = [name for crew in crews.values() for name in crew]
     start = min(piece.began for piece in work)
     end = max(piece.ended or piece.began for piece in work) - start
     lowest = min(piece.offset for piece in work) if label == "offset" else None
@@ -44,7 +47,14 @@ def work_over_time(work: Sequence[Piece], names: Iterable[str], label: str = "of
             )  # fmt: skip
     if label == "tries":
         for piece in work:
-            ax.axvline(piece.began - start, color=MARK, linewidth=1, linestyle=":", zorder=0)
+            ax.axvline(piece.began - start, color=MARK, linewidth=1.2, linestyle="--")
+    top = len(names) - 0.5
+    for crew, those in crews.items():
+        bottom = top - len(list(those))
+        ax.text(end, (top + bottom) / 2, crew, ha="right", va="center", fontweight="bold")
+        if bottom > 0:
+            ax.axhline(bottom, color=MARK, linewidth=0.8)
+        top = bottom
     ax.set_yticks(range(len(names)), list(reversed(names)))
     ax.set(xlabel="seconds since the first one was begun", ylim=(-0.6, len(names) - 0.4))
     ax.grid(visible=False, axis="y")
