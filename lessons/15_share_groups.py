@@ -52,8 +52,8 @@ worker.close()
 # %% [markdown]
 # A **share group** (KIP-932) is the other kind. Its broker hands each record out to one member, and
 # puts a **lock** on it meanwhile. There is no position to commit: the member *acknowledges* each
-# record by itself. kafka-python has no such consumer. confluent-kafka has one, on top of librdkafka,
-# and calls it a preview. (Brokers and Java's client: ready since Kafka 4.2.)
+# record by itself. kafka-python has no such consumer. confluent-kafka has one, on top of
+# librdkafka, and calls it a preview. (Brokers and Java's client: ready since Kafka 4.2.)
 
 # %%
 sharing = """
@@ -139,6 +139,8 @@ assert overtook > films_to_develop // 2, overtook
 assert share_groups.overtakers(in_line) == 0, in_line
 assert [piece.offset for piece in in_line] == offsets, in_line
 assert took < took_longer / 1.5, (took, took_longer)
+view = cluster.group(films)
+assert [member.assignment for member in view.members] == [{films: [0]}] * 4, view
 settings = cluster.broker_configs(0)  # nobody has changed these
 assert str(settings["group.share.record.lock.duration.ms"]) == "30000 (DEFAULT_CONFIG)", settings
 assert str(settings["group.share.delivery.count.limit"]) == "5 (DEFAULT_CONFIG)", settings
@@ -217,8 +219,8 @@ my_tries
 
 # %% [markdown]
 # To **accept** says that a record is done, and to **reject** that nobody need try. (By default this
-# client accepts by itself what a poll brought, at the next poll. The setting `explicit`, above, asks
-# for a word on each.)
+# client accepts by itself what a poll brought, at the next poll. The setting `explicit`, above,
+# asks for a word on each.)
 
 
 # %%
@@ -271,9 +273,9 @@ assert set(stuck) == {0, 1, 2}, stuck
 # %% [markdown]
 # ## Dead or frozen
 #
-# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed. Then
-# one takes a film and stands still, as a machine does that has too much to do. Neither says a word
-# about its film.
+# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed.
+# Then one takes a film and stands still, as a machine does that has too much to do. Neither says a
+# word about its film.
 
 # %% tags=["prediction"]
 held = film_topic("held", lock_ms=2_000)
@@ -358,7 +360,7 @@ assert anew == Counter(range(7)), anew
 # %% [markdown]
 # ## When it goes wrong
 #
-# A film of one and a half seconds, and a lock of one. All workers are well.
+# A film of one and a half seconds, and a lock of one. This time nobody dies or stands still.
 
 # %% tags=["prediction"]
 shorter = {"share.record.lock.duration.ms": 1_000}
@@ -389,18 +391,18 @@ assert all("INVALID_RECORD_STATE" in errors[0] for errors in answers[:4]), answe
 assert answers[4] == [], answers
 
 # %% [markdown]
-# The number in a bar is the delivery. After each second the lock had ended and somebody else got the
-# film, so each word of *accept* came too late: `The record state is invalid`, as above. After the
-# fifth the broker gave up a film that had been developed each time. (The last answer was no error.
-# That does not make it an acceptance.) So a lock has to be longer than the longest work. Java's
-# client can renew a lock, since 4.2; this one cannot.
+# The number in a bar is the delivery. After each second the lock had ended and somebody else got
+# the film, so each word of *accept* came too late: `The record state is invalid`, as above. After
+# the fifth the broker gave up a film that had been developed each time. (The last answer was no
+# error. That does not make it an acceptance.) So a lock has to be longer than the longest work.
+# Java's client can renew a lock, since 4.2; this one cannot.
 
 # %% [markdown]
 # ## Your turn
 #
-# To release all that fails is a waste. A `busy` film fails at its first try only, when no machine is
-# free; a `torn` one fails each time. Which answer is right for which? (The other films are accepted
-# for you.)
+# To release all that fails is a waste. A `busy` film fails at its first try only, when no machine
+# is free; a `torn` one fails each time. Which answer is right for which? (The other films are
+# accepted for you.)
 
 # %% tags=["exercise"]
 films_on_shelf = [b"0.01", b"busy", b"torn", b"0.01", b"busy", b"0.01", b"0.01"]

@@ -56,7 +56,7 @@ def work_over_time(
             ax.axhline(bottom, color=MARK, linewidth=0.8)
         top = bottom
     ax.set_yticks(range(len(names)), list(reversed(names)))
-    ax.set(xlabel="seconds since the first one was begun", ylim=(-0.6, len(names) - 0.4))
+    ax.set(xlabel="seconds since the first film was begun", ylim=(-0.6, len(names) - 0.4))
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax
