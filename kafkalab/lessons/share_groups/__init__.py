@@ -1,0 +1,45 @@
+"""Lesson share_groups: films, who developed them and when, and how often each was handed out."""
+
+from kafkalab.lessons.share_groups.bars import (
+    deliveries_per_record,
+    work_over_time,
+)
+from kafkalab.lessons.share_groups.crew import (
+    Piece,
+    answer_to,
+    answers,
+    by_worker,
+    dead,
+    holder,
+    overtakers,
+    pieces,
+    ready,
+    seconds_of,
+    settled,
+    wait_for_films,
+)
+from kafkalab.lessons.share_groups.developing import (
+    develop,
+    fits,
+    spoilt,
+)
+
+__all__ = [
+    "Piece",
+    "answer_to",
+    "answers",
+    "by_worker",
+    "dead",
+    "deliveries_per_record",
+    "develop",
+    "fits",
+    "holder",
+    "overtakers",
+    "pieces",
+    "ready",
+    "seconds_of",
+    "settled",
+    "spoilt",
+    "wait_for_films",
+    "work_over_time",
+]
