@@ -54,8 +54,8 @@ consumer.close()
 """
 
 # %% [markdown]
-# Every partition gets an order twenty times a second, and these cost no time. So a gap in what the
-# packers note is a standstill.
+# Every partition gets an order up to twenty times a second, and these cost no time. So a gap in what
+# the packers note is a standstill.
 
 # %%
 customers = """
@@ -64,7 +64,8 @@ producer = Producer({"bootstrap.servers": address})
 while running():
     for partition in range(6):
         producer.produce(topic, b"0", partition=partition)
-    producer.poll(0.05)
+    producer.flush(10)
+    work(0.05)
 """
 orders = cluster.unused("orders")
 admin.create_topics({orders: {"num_partitions": 6}})
@@ -138,6 +139,9 @@ for group, having in comes.before.items():
 for name in trio:
     given_back = rebalancing.told_since(teams["eager"][name], comes.began, "revoked")
     assert given_back == 1, (name, given_back)
+for group in teams:
+    flow = len(comes.records[group]) / 6 / (comes.ended - comes.began) * 1e9
+    assert 2 < flow < 22, (group, flow)  # orders of a partition in a second
 assert len(stand["eager"]) == 4, comes.stood("eager")
 assert longest < long_order + 1, comes.stood("eager")
 
