@@ -54,8 +54,8 @@ consumer.close()
 """
 
 # %% [markdown]
-# Every partition gets up to twenty orders a second, and these cost no time. So a gap in what the
-# packers note is a standstill.
+# While we measure, a partition gets up to twenty orders a second, and these cost no time. So a gap
+# in what the packers note is a standstill.
 
 # %%
 customers = """
@@ -71,6 +71,7 @@ orders = cluster.unused("orders")
 admin.create_topics({orders: {"num_partitions": 6}})
 cluster.wait_for_topic(orders)
 crowd = members.start(customers, "customers", address=cluster.address, topic=orders)
+crowd.freeze()  # no orders come while you read
 
 # %% [markdown]
 # Three groups read all these orders. A **session** is how long a member may be silent before it is
@@ -102,7 +103,7 @@ for group in kinds:
 began = time.monotonic()
 trio = ("Ada", "Bob", "Cleo")
 teams = {group: {name: start(name, group) for name in trio} for group in kinds}
-rebalancing.at_work(teams, members=3, partitions=6)
+rebalancing.settled(teams, members=3, partitions=6)
 long_order = session / 1000 + (time.monotonic() - began) / 3  # so that Dan comes in its middle
 my_standing = Prediction(
     "partitions", "Eager: how many of these four stand still for two seconds and more?"
@@ -110,7 +111,7 @@ my_standing = Prediction(
 my_standing
 
 # %%
-with rebalancing.change(teams, "Dan comes", members=4, without=["Dan"]) as comes:
+with rebalancing.change(teams, "Dan comes", members=4, crowd=crowd, without=["Dan"]) as comes:
     producer.send(orders, value=b"%.1f" % long_order, partition=3).get(timeout=10)
     rebalancing.wait_for_work(teams, comes.began)
     for group, team in teams.items():
@@ -208,13 +209,13 @@ my_end
 
 # %%
 rebalancing.fill_up(teams, start, members=4, partitions=6)  # when this cell is run again
-with rebalancing.change(teams, "Dan leaves", members=3) as leaves:
+with rebalancing.change(teams, "Dan leaves", members=3, crowd=crowd) as leaves:
     for team in teams.values():
         team["Dan"].stop()
-with rebalancing.change(teams, "Cleo is killed", members=2) as dies:
+with rebalancing.change(teams, "Cleo is killed", members=2, crowd=crowd) as dies:
     for team in teams.values():
         team["Cleo"].kill()
-with rebalancing.change(teams, "Bob freezes", members=1) as freezes:
+with rebalancing.change(teams, "Bob freezes", members=1, crowd=crowd) as freezes:
     for team in teams.values():
         team["Bob"].freeze()
 
@@ -235,8 +236,8 @@ charts.show(ax, f"{title}. {table.round(1).to_string(index=False)}")
 # %% [markdown]
 # The broker draws no conclusion from a closed connection. It knows members by their heartbeats, and
 # a dead one and a frozen one are silent alike. No kind of group helps against that: what it costs
-# is the session. A good-bye is the cheap case, so close your consumers. (The rings: with nobody busy,
-# what is kept stands for a fraction of that, in the eager group too.)
+# is the session. A good-bye is the cheap case, so close your consumers. (The rings: with nobody
+# busy, what is kept stands for a fraction of that, in the eager group too.)
 
 # %% tags=["proof", "A78"]
 thirteen = cluster.unused("thirteen")
@@ -276,7 +277,7 @@ for group, team in teams.items():
                 seen.setdefault(event.facts["partition"], set()).add(event.facts["offset"])
     for partition, offsets in seen.items():  # nothing is missing, whoever was killed
         assert len(offsets) == max(offsets) - min(offsets) + 1, (group, partition)
-with rebalancing.change(teams, "Bob wakes", members=2) as wakes:
+with rebalancing.change(teams, "Bob wakes", members=2, crowd=crowd) as wakes:
     for team in teams.values():
         team["Bob"].thaw()
 for team in teams.values():
@@ -302,17 +303,17 @@ def seat(name, group="seats"):
 
 
 crew = {name: seat(name) for name in ("Eve", "Finn")}
-rebalancing.at_work({"seats": crew}, members=2, partitions=6)
+rebalancing.settled({"seats": crew}, members=2, partitions=6)
 my_told = Prediction("times", "How often is Eve told of partitions meanwhile?")
 my_told
 
 # %%
 rebalancing.fill_up({"seats": crew}, seat, members=2, partitions=6)
-with rebalancing.change({"seats": crew}, "Finn restarts", members=2) as restarts:
+with rebalancing.change({"seats": crew}, "Finn restarts", members=2, crowd=crowd) as restarts:
     crew["Finn"].stop()
     crew["Finn"] = seat("Finn")
 told_eve = rebalancing.told_since(crew["Eve"], restarts.began)
-with rebalancing.change({"seats": crew}, "Finn goes for good", members=1) as goes:
+with rebalancing.change({"seats": crew}, "Finn goes for good", members=1, crowd=crowd) as goes:
     crew["Finn"].stop()
 back, waited = (max(one.stood("seats").values()) for one in (restarts, goes))
 print(my_told.against(told_eve))
@@ -459,7 +460,7 @@ from IPython.display import Markdown
 
 Markdown(f"""
 - A join made {len(stand["eager"])} of 4 free partitions stand in the eager group, for up to
-  {longest:.1f} s, because one packer was busy. In the others, who kept a partition read on.
+  {longest:.1f} s, because one packer was busy. In the others, whoever kept a partition read on.
 - After a good-bye what moved stood for {left:.1f} s at most; after a death for
   {killed.min():.1f} s and more, in each kind of group. That is the session of
   {session / 1000:.0f} s.

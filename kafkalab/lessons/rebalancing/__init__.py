@@ -4,7 +4,6 @@ from kafkalab.lessons.rebalancing.answers import fence_of, fenced_by, refused_wi
 from kafkalab.lessons.rebalancing.change import (
     GroupChange,
     Read,
-    at_work,
     change,
     fill_up,
     reads,
@@ -20,7 +19,6 @@ from kafkalab.lessons.rebalancing.having import having, partitions_of, settled, 
 __all__ = [
     "GroupChange",
     "Read",
-    "at_work",
     "change",
     "fence_of",
     "fenced_by",

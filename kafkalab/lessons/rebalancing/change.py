@@ -80,23 +80,32 @@ def change(
     teams: Mapping[str, Team],
     what: str,
     *,
+    crowd: Member,
     members: int,
     without: Sequence[str] = (),
     timeout: float = 60,
 ) -> Iterator[GroupChange]:
     """What happens inside; it ends when in each group so many have partitions, and all flow again.
 
-    The teams may get members inside. Records have to come all the time, or nobody could tell a
-    partition that stands still from one that has nothing. Members `without` whom it begins are
-    those that an earlier run of the cell has left.
+    The crowd sends records all the time, or nobody could tell a partition that stands still from
+    one that has nothing. It is frozen before and after: no records come while somebody reads a
+    page. The teams may get members inside. Members `without` whom it begins are those that an
+    earlier run of the cell has left.
     """
     _send_home(teams, without, timeout)
-    found = GroupChange(what, time.monotonic_ns())
-    found.before = {title: having(team) for title, team in teams.items()}
-    yield found
-    partitions = max(len(held) for held in found.before.values())
-    found.after = at_work(teams, members=members, partitions=partitions, timeout=timeout)
-    found.ended = time.monotonic_ns()
+    before = {title: having(team) for title, team in teams.items()}
+    crowd.thaw()
+    try:
+        _wait_for_flow(before, teams, timeout)
+        found = GroupChange(what, time.monotonic_ns(), before=before)
+        yield found
+        partitions = max(len(held) for held in before.values())
+        found.after = settled(teams, members=members, partitions=partitions, timeout=timeout)
+        _wait_for_flow(found.after, teams, timeout)
+        found.ended = time.monotonic_ns()
+    finally:
+        if crowd.state == "running":
+            crowd.freeze()
     for title, team in teams.items():
         found.records[title] = _around(reads(team), found.began)
         for name, member in team.items():
@@ -104,9 +113,7 @@ def change(
                 if event.what == "started" and event.at > found.began:
                     found.started[name] = event.at
         found.busy[title] = {
-            name
-            for name, member in team.items()
-            if any(event.what == "works" and event.at > found.began for event in member.events)
+            name for name, member in team.items() if told_since(member, found.began, "works")
         }
 
 
@@ -139,14 +146,11 @@ def fill_up(
         teams[title][name].stop()
     for title, name in away:
         teams[title][name] = start(name, title)
-    at_work(teams, members=members, partitions=partitions)
+    settled(teams, members=members, partitions=partitions)
 
 
-def at_work(
-    teams: Mapping[str, Team], *, members: int, partitions: int, timeout: float = 60
-) -> dict[str, Having]:
-    """Who reads what, once so many of each team share all partitions, and each has a new record."""
-    owners = settled(teams, members=members, partitions=partitions, timeout=timeout)
+def _wait_for_flow(owners: Mapping[str, Having], teams: Mapping[str, Team], timeout: float) -> None:
+    """Until each partition has had a record from its reader since this moment."""
     now = time.monotonic_ns()
 
     def standing() -> list[tuple[str, int]]:
@@ -160,7 +164,6 @@ def at_work(
     wait_until(
         lambda: not standing(), timeout=timeout, what="a record of each partition", seen=standing
     )
-    return owners
 
 
 def wait_for_work(teams: Mapping[str, Team], moment: int, timeout: float = 30) -> None:
