@@ -6,6 +6,7 @@ from kafkalab.lessons.rebalancing.change import (
     Read,
     change,
     fill_up,
+    let_go,
     reads,
     wait_for_work,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "fenced_by",
     "fill_up",
     "having",
+    "let_go",
     "partitions_of",
     "reads",
     "records_by_partition",

@@ -60,6 +60,16 @@ class GroupChange:
         before, after = self.before[group], self.after[group]
         return [p for p in sorted(before) if before[p] != after[p]]
 
+    def story(self, group: str) -> str:
+        """What moved in a group, from whom to whom, how long it stood, and who was busy."""
+        before, after, stood = self.before[group], self.after[group], self.stood(group)
+        moves = [
+            f"partition {p} from {before[p]} to {after[p]}, stood {stood[p]:.1f} s"
+            for p in self.moved(group)
+        ]
+        busy = ", ".join(sorted(self.busy[group])) or "nobody"
+        return f"{group}: {'; '.join(moves) or 'nothing moved'} (busy: {busy})"
+
     def of_busy(self, group: str) -> list[int]:
         """The partitions of the readers that had their hands full: the work alone stops these."""
         return [p for p, name in sorted(self.before[group].items()) if name in self.busy[group]]
@@ -112,9 +122,7 @@ def change(
             for event in member.events:
                 if event.what == "started" and event.at > found.began:
                     found.started[name] = event.at
-        found.busy[title] = {
-            name for name, member in team.items() if told_since(member, found.began, "works")
-        }
+        found.busy[title] = set(_works(team, found.began))
 
 
 def _send_home(teams: Mapping[str, Team], names: Sequence[str], timeout: float) -> None:
@@ -167,15 +175,39 @@ def _wait_for_flow(owners: Mapping[str, Having], teams: Mapping[str, Team], time
 
 
 def wait_for_work(teams: Mapping[str, Team], moment: int, timeout: float = 30) -> None:
-    """Until somebody of each team has had its hands full since this moment."""
+    """Until somebody of each team has had their hands full since this moment."""
     wait_until(
-        lambda: all(
-            any(told_since(member, moment, "works") for member in team.values())
-            for team in teams.values()
-        ),
+        lambda: all(_works(team, moment) for team in teams.values()),
         timeout=timeout,
         what="somebody at work in each group",
     )
+
+
+def let_go(
+    teams: Mapping[str, Team], group: str, seconds: float, since: int, timeout: float = 60
+) -> None:
+    """End the work in all teams, so long after the last of a group has given partitions back.
+
+    Whoever is at work cannot give back, and need not.
+    """
+    old = [one for one in teams[group].values() if one.events and one.events[0].at < since]
+    idle = [one for one in old if not told_since(one, since, "works")]
+
+    def over() -> bool:
+        given_back = [
+            max((e.at for e in one.events if e.what == "revoked" and e.at > since), default=0)
+            for one in idle
+        ]
+        return all(given_back) and time.monotonic_ns() - max(given_back) >= seconds * SECOND
+
+    wait_until(over, timeout=timeout, what=f"{seconds:g} s after the others gave back")
+    for team in teams.values():
+        for name in _works(team, since):
+            team[name].let_go()
+
+
+def _works(team: Team, since: int) -> list[str]:
+    return [name for name, member in team.items() if told_since(member, since, "works")]
 
 
 def reads(team: Team) -> list[Read]:

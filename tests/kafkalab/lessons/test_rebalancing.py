@@ -94,6 +94,8 @@ def test_a_standstill_is_the_longest_silence_of_a_partition_whoever_reads_it():
     assert change.of_busy("eager") == [2]
     assert change.kept("eager") == [0, 1]
     assert change.standing_of_others("eager", seconds=2) == [0, 3]  # not the busy one's
+    story = "eager: partition 3 from Cleo to Dan, stood 3.0 s (busy: Bob)"
+    assert change.story("eager") == story
     (row,) = rebalancing.standstills([change]).itertuples()
     assert (row.kept, row.moved) == pytest.approx((7.9, 3))
 
