@@ -186,6 +186,11 @@ class Member:
             self._waking.cancel()
         self._process.send_signal(signal.SIGCONT)
 
+    def let_go(self) -> None:
+        """End the `work` that it has in hand; without any, nothing happens."""
+        if self.state == "running":
+            self._process.send_signal(signal.SIGUSR1)
+
     def __repr__(self) -> str:
         events = self.events
         return f"{self.name}: {self.state}, {len(events)} event{'' if len(events) == 1 else 's'}"

@@ -5,7 +5,8 @@ go to an open file, given by its descriptor. At hand for the lines are what they
 
     note(what, **facts)   writes an event down
     running()             False from the moment at which the member shall end
-    work(seconds)         has its hands full for so long, and notes `works`; 0 is no work
+    work(seconds)         has its hands full for so long, or until its starter says `let_go`, and
+                          notes `works`; 0 is no work
     told                  a listener that notes `assigned`, `revoked` and `lost`; its methods
                           `on_assign`, `on_revoke` and `on_lost` are confluent-kafka's
 
@@ -51,7 +52,8 @@ class Diary:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._over = threading.Event()
+        self._nobody_sets_it = threading.Event()
+        self._let_go = False
         self.reason = ""
 
     def note(self, what: str, **facts: Any) -> None:
@@ -64,14 +66,21 @@ class Diary:
 
     def work(self, seconds: float) -> None:
         """What a record makes its reader do. Nothing else of the lines runs meanwhile."""
-        if seconds:
-            self.note("works", seconds=seconds)
-            self._over.wait(seconds)  # who is to end drops it
+        if not seconds:
+            return
+        self._let_go = False
+        self.note("works", seconds=seconds)
+        over = time.monotonic() + seconds
+        while not self._let_go and self.running() and (left := over - time.monotonic()) > 0:
+            self._nobody_sets_it.wait(min(left, 0.05))
+
+    def let_go(self) -> None:
+        """End the work in hand. Both are called by signals, and so they take no lock."""
+        self._let_go = True
 
     def stop(self, reason: str) -> None:
         """Let the member end, once its lines look at `running`."""
         self.reason = self.reason or reason
-        self._over.set()
 
     def end(self, reason: str) -> None:
         """Let the member end, and by force where its lines do not look at `running`."""
@@ -120,6 +129,7 @@ def main(descriptor: int) -> None:
         diary.stop("stopped")
 
     signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGUSR1, lambda *_: diary.let_go())
     # After a freeze, when the starter is gone: see `Member`. The line says the same.
     signal.signal(signal.SIGHUP, stop)
     lifeline.hold(lambda: diary.end("its starter has ended"))

@@ -60,6 +60,16 @@ class GroupChange:
         before, after = self.before[group], self.after[group]
         return [p for p in sorted(before) if before[p] != after[p]]
 
+    def story(self, group: str) -> str:
+        """What moved in a group, from whom to whom, how long it stood, and who was busy."""
+        before, after, stood = self.before[group], self.after[group], self.stood(group)
+        moves = [
+            f"partition {p} from {before[p]} to {after[p]}, stood {stood[p]:.1f} s"
+            for p in self.moved(group)
+        ]
+        busy = ", ".join(sorted(self.busy[group])) or "nobody"
+        return f"{group}: {'; '.join(moves) or 'nothing moved'} (busy: {busy})"
+
     def of_busy(self, group: str) -> list[int]:
         """The partitions of the readers that had their hands full: the work alone stops these."""
         return [p for p, name in sorted(self.before[group].items()) if name in self.busy[group]]
@@ -80,34 +90,39 @@ def change(
     teams: Mapping[str, Team],
     what: str,
     *,
+    crowd: Member,
     members: int,
     without: Sequence[str] = (),
     timeout: float = 60,
 ) -> Iterator[GroupChange]:
     """What happens inside; it ends when in each group so many have partitions, and all flow again.
 
-    The teams may get members inside. Records have to come all the time, or nobody could tell a
-    partition that stands still from one that has nothing. Members `without` whom it begins are
-    those that an earlier run of the cell has left.
+    The crowd sends records all the time, or nobody could tell a partition that stands still from
+    one that has nothing. It is frozen before and after: no records come while somebody reads a
+    page. The teams may get members inside. Members `without` whom it begins are those that an
+    earlier run of the cell has left.
     """
     _send_home(teams, without, timeout)
-    found = GroupChange(what, time.monotonic_ns())
-    found.before = {title: having(team) for title, team in teams.items()}
-    yield found
-    partitions = max(len(held) for held in found.before.values())
-    found.after = at_work(teams, members=members, partitions=partitions, timeout=timeout)
-    found.ended = time.monotonic_ns()
+    before = {title: having(team) for title, team in teams.items()}
+    crowd.thaw()
+    try:
+        _wait_for_flow(before, teams, timeout)
+        found = GroupChange(what, time.monotonic_ns(), before=before)
+        yield found
+        partitions = max(len(held) for held in before.values())
+        found.after = settled(teams, members=members, partitions=partitions, timeout=timeout)
+        _wait_for_flow(found.after, teams, timeout)
+        found.ended = time.monotonic_ns()
+    finally:
+        if crowd.state == "running":
+            crowd.freeze()
     for title, team in teams.items():
         found.records[title] = _around(reads(team), found.began)
         for name, member in team.items():
             for event in member.events:
                 if event.what == "started" and event.at > found.began:
                     found.started[name] = event.at
-        found.busy[title] = {
-            name
-            for name, member in team.items()
-            if any(event.what == "works" and event.at > found.began for event in member.events)
-        }
+        found.busy[title] = set(_works(team, found.began))
 
 
 def _send_home(teams: Mapping[str, Team], names: Sequence[str], timeout: float) -> None:
@@ -139,14 +154,11 @@ def fill_up(
         teams[title][name].stop()
     for title, name in away:
         teams[title][name] = start(name, title)
-    at_work(teams, members=members, partitions=partitions)
+    settled(teams, members=members, partitions=partitions)
 
 
-def at_work(
-    teams: Mapping[str, Team], *, members: int, partitions: int, timeout: float = 60
-) -> dict[str, Having]:
-    """Who reads what, once so many of each team share all partitions, and each has a new record."""
-    owners = settled(teams, members=members, partitions=partitions, timeout=timeout)
+def _wait_for_flow(owners: Mapping[str, Having], teams: Mapping[str, Team], timeout: float) -> None:
+    """Until each partition has had a record from its reader since this moment."""
     now = time.monotonic_ns()
 
     def standing() -> list[tuple[str, int]]:
@@ -160,19 +172,42 @@ def at_work(
     wait_until(
         lambda: not standing(), timeout=timeout, what="a record of each partition", seen=standing
     )
-    return owners
 
 
 def wait_for_work(teams: Mapping[str, Team], moment: int, timeout: float = 30) -> None:
-    """Until somebody of each team has had its hands full since this moment."""
+    """Until somebody of each team has had their hands full since this moment."""
     wait_until(
-        lambda: all(
-            any(told_since(member, moment, "works") for member in team.values())
-            for team in teams.values()
-        ),
+        lambda: all(_works(team, moment) for team in teams.values()),
         timeout=timeout,
         what="somebody at work in each group",
     )
+
+
+def let_go(
+    teams: Mapping[str, Team], group: str, seconds: float, since: int, timeout: float = 60
+) -> None:
+    """End the work in all teams, so long after the last of a group has given partitions back.
+
+    Whoever is at work cannot give back, and need not.
+    """
+    old = [one for one in teams[group].values() if one.events and one.events[0].at < since]
+    idle = [one for one in old if not told_since(one, since, "works")]
+
+    def over() -> bool:
+        given_back = [
+            max((e.at for e in one.events if e.what == "revoked" and e.at > since), default=0)
+            for one in idle
+        ]
+        return all(given_back) and time.monotonic_ns() - max(given_back) >= seconds * SECOND
+
+    wait_until(over, timeout=timeout, what=f"{seconds:g} s after the others gave back")
+    for team in teams.values():
+        for name in _works(team, since):
+            team[name].let_go()
+
+
+def _works(team: Team, since: int) -> list[str]:
+    return [name for name, member in team.items() if told_since(member, since, "works")]
 
 
 def reads(team: Team) -> list[Read]:

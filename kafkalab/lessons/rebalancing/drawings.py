@@ -60,14 +60,15 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
 def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
     """For each change and group the longest silence of a partition that was kept, and of a moved.
 
-    Where nothing was kept or nothing moved it is NaN.
+    Without those of busy readers, whose work alone stops them. NaN where there was none.
     """
     rows = []
     for change in changes:
         for group in change.before:
             stood = change.stood(group)
             kept = max((stood[p] for p in change.kept(group)), default=float("nan"))
-            moved = max((stood[p] for p in change.moved(group)), default=float("nan"))
+            given = set(change.moved(group)) - set(change.of_busy(group))
+            moved = max((stood[p] for p in given), default=float("nan"))
             rows.append({"change": change.what, "group": group, "kept": kept, "moved": moved})
     return pandas.DataFrame(rows)
 

@@ -94,6 +94,8 @@ def test_a_standstill_is_the_longest_silence_of_a_partition_whoever_reads_it():
     assert change.of_busy("eager") == [2]
     assert change.kept("eager") == [0, 1]
     assert change.standing_of_others("eager", seconds=2) == [0, 3]  # not the busy one's
+    story = "eager: partition 3 from Cleo to Dan, stood 3.0 s (busy: Bob)"
+    assert change.story("eager") == story
     (row,) = rebalancing.standstills([change]).itertuples()
     assert (row.kept, row.moved) == pytest.approx((7.9, 3))
 
@@ -154,15 +156,17 @@ def test_a_change_is_measured_in_a_group_of_kip_848(cluster):
     cluster.wait_for_topic(topic)
     given = {"address": cluster.address, "topic": topic}
     crowd = members.start(CUSTOMERS, "customers", **given)
+    crowd.freeze()
 
     def start(name, _="red"):
         return members.start(PROGRAM, name, settings={"group.protocol": "consumer"}, **given)
 
     teams = {"red": {"Ada": start("Ada"), "Bob": start("Bob")}}
-    rebalancing.at_work(teams, members=2, partitions=4)
+    rebalancing.settled(teams, members=2, partitions=4)
     assert len(cluster.group(topic).members) == 2
-    with rebalancing.change(teams, "Bob is killed", members=1) as dies:
+    with rebalancing.change(teams, "Bob is killed", crowd=crowd, members=1) as dies:
         teams["red"]["Bob"].kill()
+    assert crowd.state == "frozen"
     assert len(dies.moved("red")) == len(dies.kept("red")) == 2
     assert set(dies.after["red"].values()) == {"Ada"}
     stood = dies.stood("red")
