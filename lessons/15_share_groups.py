@@ -133,11 +133,11 @@ charts.show(ax, f"{title}. Film 0 keeps one sharer busy; {overtook} others are d
 # %% tags=["proof"]
 assert busy == 4, busy
 assert alone_busy == 1, alone_busy
-assert sorted(piece.offset for piece in shared) == offsets, shared
-assert {piece.tries for piece in shared} == {1}, shared
+assert sorted(turn.offset for turn in shared) == offsets, shared
+assert {turn.tries for turn in shared} == {1}, shared
 assert overtook > films_to_develop // 2, overtook
 assert share_groups.overtakers(in_line) == 0, in_line
-assert [piece.offset for piece in in_line] == offsets, in_line
+assert [turn.offset for turn in in_line] == offsets, in_line
 assert took < took_longer / 1.5, (took, took_longer)
 view = cluster.group(films)
 assert [member.assignment for member in view.members] == [{films: [0]}] * 4, view
@@ -255,10 +255,10 @@ my_tries.against(given_up[2])
 
 # %%
 waiting = 7 - len(stuck)
-title = f"Share group: {given_up[2]} tries, then the next. Consumer group: {waiting} films wait"
+title = f"Share group: {given_up[2]} tries, and all others done. Consumer group: {waiting} wait"
 ax = share_groups.deliveries_per_record(stuck, given_up, records=7)
 ax.set_title(title)
-charts.show(ax, f"{title}. The consumer group got film 2 {stuck[2]} times in twenty polls.")
+charts.show(ax, f"{title}. The consumer group got the torn one {stuck[2]} times in twenty polls.")
 
 # %% tags=["proof"]
 assert given_up == Counter(dict.fromkeys(range(7), 1) | {2: 5}), given_up
@@ -301,12 +301,12 @@ print(f"frozen: after {frozen:.1f} s. Then it goes on, and to its ACCEPT it is t
 my_kill.against(round(killed, 1))
 
 # %% tags=["proof"]
-assert killed < 1.5, waited
+assert killed < 1.8, waited
 assert 1.8 < frozen < 4, waited
 assert heir.tries == 2, heir
 assert any("INVALID_RECORD_STATE" in error for error in late), late
 twice = share_groups.settled(crew, receipt.offset, quiet=0)
-assert [piece.tries for piece in twice] == [1, 2], twice  # both have done it, from start to end
+assert [turn.tries for turn in twice] == [1, 2], twice  # both have done it, from start to end
 
 # %% [markdown]
 # The connection of the killed one broke, and with it the lock. (A member of a consumer group is
@@ -377,15 +377,15 @@ print(my_long.against(len(tries)))
 title = f"Developed {len(tries)} times; {refused} times the answer is an error"
 ax = share_groups.work_over_time(tries, {"": share_groups.by_worker(tries)}, label="tries")
 ax.set_title(title)
-charts.show(ax, f"{title}. Each second the film is handed out anew, while others are still at it.")
+charts.show(ax, f"{title}. At the end of each lock it is handed out anew, while somebody is at it.")
 
 # %% tags=["proof"]
 import itertools
 
-assert [piece.tries for piece in tries] == [1, 2, 3, 4, 5], tries
-assert all(piece.ended for piece in tries), tries
+assert [turn.tries for turn in tries] == [1, 2, 3, 4, 5], tries
+assert all(turn.ended for turn in tries), tries
 gaps = [later.began - one.began for one, later in itertools.pairwise(tries)]
-assert all(0.9 < gap < 1.5 for gap in gaps), gaps
+assert all(0.9 < gap < 3 for gap in gaps), gaps
 assert refused == 4, answers
 assert all("INVALID_RECORD_STATE" in errors[0] for errors in answers[:4]), answers
 assert answers[4] == [], answers

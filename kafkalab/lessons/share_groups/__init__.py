@@ -5,17 +5,17 @@ from kafkalab.lessons.share_groups.bars import (
     work_over_time,
 )
 from kafkalab.lessons.share_groups.crew import (
-    Piece,
+    Turn,
     answer_to,
     answers,
     by_worker,
     dead,
     holder,
     overtakers,
-    pieces,
     ready,
     seconds_of,
     settled,
+    turns,
     wait_for_films,
 )
 from kafkalab.lessons.share_groups.developing import (
@@ -25,7 +25,7 @@ from kafkalab.lessons.share_groups.developing import (
 )
 
 __all__ = [
-    "Piece",
+    "Turn",
     "answer_to",
     "answers",
     "by_worker",
@@ -35,11 +35,11 @@ __all__ = [
     "fits",
     "holder",
     "overtakers",
-    "pieces",
     "ready",
     "seconds_of",
     "settled",
     "spoilt",
+    "turns",
     "wait_for_films",
     "work_over_time",
 ]

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from kafkalab.errors import CourseError
 from kafkalab.lessons import share_groups
-from kafkalab.lessons.share_groups import Piece
+from kafkalab.lessons.share_groups import Turn
 from kafkalab.members import Event
 from tests.kafkalab.drawn import words
 
@@ -48,23 +48,23 @@ CREW = {
 
 
 def test_work_is_told_in_the_order_in_which_it_was_begun():
-    assert share_groups.pieces(CREW) == [
-        Piece("Ada", 0, 1, 5, 1),
-        Piece("Bob", 1, 1.5, 2, 1),
-        Piece("Bob", 0, 3, 5.5, 2),
-        Piece("Ada", 3, 6, None, 1),
+    assert share_groups.turns(CREW) == [
+        Turn("Ada", 0, 1, 5, 1),
+        Turn("Bob", 1, 1.5, 2, 1),
+        Turn("Bob", 0, 3, 5.5, 2),
+        Turn("Ada", 3, 6, None, 1),
     ]
     assert share_groups.dead(CREW) == ["Ada"]
 
 
-def test_a_group_that_counts_no_deliveries_has_pieces_too():
+def test_a_group_that_counts_no_deliveries_has_turns_too():
     loner = {"Cleo": worker("Cleo", (1, "begins", {"offset": 7}), (2, "done", {"offset": 7}))}
-    assert share_groups.pieces(loner) == [Piece("Cleo", 7, 1, 2, 0)]
+    assert share_groups.turns(loner) == [Turn("Cleo", 7, 1, 2, 0)]
 
 
 def test_films_count_as_done_when_somebody_has_ended_each():
     done = share_groups.wait_for_films(CREW, [0, 1])
-    assert [(piece.worker, piece.offset) for piece in done] == [("Ada", 0), ("Bob", 1), ("Bob", 0)]
+    assert [(turn.worker, turn.offset) for turn in done] == [("Ada", 0), ("Bob", 1), ("Bob", 0)]
     with pytest.raises(CourseError, match="3 films"):
         share_groups.wait_for_films(CREW, [0, 1, 3], timeout=0.05)
 
@@ -90,15 +90,15 @@ def test_each_answer_belongs_to_the_record_that_was_held():
 
 
 def test_who_ends_before_the_first_record_has_overtaken_it():
-    first = [Piece("Ada", 4, 0, 3), Piece("Bob", 5, 0, 1), Piece("Bob", 6, 1, 4)]
+    first = [Turn("Ada", 4, 0, 3), Turn("Bob", 5, 0, 1), Turn("Bob", 6, 1, 4)]
     assert share_groups.overtakers(first) == 1
-    assert share_groups.overtakers([Piece("Ada", 4, 0, 1), Piece("Ada", 5, 1, 2)]) == 0
+    assert share_groups.overtakers([Turn("Ada", 4, 0, 1), Turn("Ada", 5, 1, 2)]) == 0
     assert share_groups.seconds_of(first) == 4
     assert list(share_groups.by_worker(first)) == ["Ada", "Bob"]
 
 
 def test_the_bars_name_crews_and_who_has_nothing():
-    work = [Piece("Ada", 4, 0, 3), Piece("Bob", 5, 0, 1)]
+    work = [Turn("Ada", 4, 0, 3), Turn("Bob", 5, 0, 1)]
     ax = share_groups.work_over_time(work, {"one": ["Ada", "Cleo"], "other": ["Bob"]})
     assert sorted(words(ax)) == ["4", "5", "no record", "one", "other"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["Bob", "Cleo", "Ada"]
@@ -107,7 +107,7 @@ def test_the_bars_name_crews_and_who_has_nothing():
 
 
 def test_by_tries_the_bars_have_the_number_of_the_delivery():
-    ax = share_groups.work_over_time(share_groups.pieces(CREW)[:3], {"": CREW}, label="tries")
+    ax = share_groups.work_over_time(share_groups.turns(CREW)[:3], {"": CREW}, label="tries")
     assert sorted(filter(None, words(ax))) == ["1", "1", "2"]
 
 
