@@ -346,9 +346,9 @@ anew = work(torn, torn, lambda film, tries: AcknowledgeType.ACCEPT)
 assert anew == Counter(range(7)), anew
 
 # %% [markdown]
-# No lag: six films were accepted, and given up counts as done. (The start offset may stay behind; the
-# lag does not.) But this is no queue that forgets. The log keeps all seven (lesson 01), and a second
-# group gets them all. When to choose which?
+# No lag: six films were accepted, and given up counts as done. (The start offset may stay behind;
+# the lag does not.) But this is no queue that forgets. The log keeps all seven (lesson 01), and a
+# second group gets them all. When to choose which?
 #
 # | you need | consumer group | share group |
 # |---|---|---|
