@@ -25,6 +25,7 @@ GRACE = 0.5  # seconds for the other brokers, once one of them has answered
 # The newest versions that both kafka-python 3.0 and Kafka 4.3 speak.
 VERSIONS = {
     "ApiVersionsRequest": 4,
+    "ConsumerGroupDescribeRequest": 1,  # its schema is ours
     "CreateTopicsRequest": 7,
     "DescribeConfigsRequest": 4,
     "DescribeGroupsRequest": 5,

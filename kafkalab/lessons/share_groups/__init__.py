@@ -20,18 +20,26 @@ from kafkalab.lessons.share_groups.crew import (
 )
 from kafkalab.lessons.share_groups.developing import (
     develop,
+    developed,
     fits,
     spoilt,
+)
+from kafkalab.lessons.share_groups.kept import (
+    agreed,
+    states,
+    told,
 )
 
 __all__ = [
     "Turn",
+    "agreed",
     "answer_to",
     "answers",
     "by_worker",
     "dead",
     "deliveries_per_record",
     "develop",
+    "developed",
     "fits",
     "holder",
     "overtakers",
@@ -39,6 +47,8 @@ __all__ = [
     "seconds_of",
     "settled",
     "spoilt",
+    "states",
+    "told",
     "turns",
     "wait_for_films",
     "work_over_time",

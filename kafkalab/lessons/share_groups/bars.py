@@ -47,7 +47,9 @@ def work_over_time(
             )  # fmt: skip
     if label == "tries":
         for turn in work:
-            ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
+            line = ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
+        line.set_label("handed out")
+        ax.legend(loc="lower left")
     top = len(names) - 0.5
     for crew, those in crews.items():
         bottom = top - len(list(those))
@@ -56,7 +58,11 @@ def work_over_time(
             ax.axhline(bottom, color=MARK, linewidth=0.8)
         top = bottom
     ax.set_yticks(range(len(names)), list(reversed(names)))
-    ax.set(xlabel="seconds since the first film was begun", ylim=(-0.6, len(names) - 0.4))
+    inside = "offset of the film" if label == "offset" else "which delivery it is"
+    ax.set(
+        xlabel=f"seconds since the first film was begun (in the bars: {inside})",
+        ylim=(-0.6, len(names) - 0.4),
+    )
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax

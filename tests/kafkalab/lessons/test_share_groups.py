@@ -1,5 +1,6 @@
 """The helpers of lesson 15: what workers did, who was overtaken, and what the exercises say."""
 
+import json
 from collections import Counter
 from types import SimpleNamespace as Namespace
 
@@ -109,6 +110,7 @@ def test_the_bars_name_crews_and_who_has_nothing():
 def test_by_tries_the_bars_have_the_number_of_the_delivery():
     ax = share_groups.work_over_time(share_groups.turns(CREW)[:3], {"": CREW}, label="tries")
     assert sorted(filter(None, words(ax))) == ["1", "1", "2"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["handed out"]
 
 
 def test_a_record_that_was_never_handed_out_has_a_bar_of_nothing():
@@ -122,18 +124,49 @@ def test_a_film_is_seconds_or_cannot_be_developed():
         share_groups.develop(b"torn")
 
 
+def test_what_cannot_be_developed_is_told():
+    assert share_groups.developed(b"0")
+    assert not share_groups.developed(b"torn")
+
+
+def word(busy, torn):
+    return {b"busy": Namespace(name=busy), b"torn": Namespace(name=torn)}
+
+
 @pytest.mark.parametrize(
-    ("came", "said"),
+    ("came", "torn", "said"),
     [
-        ({1: 2, 2: 1, 4: 2}, ""),
-        ({1: 2, 2: 5, 4: 2}, "5 times"),
-        ({1: 1, 2: 1, 4: 1}, "never developed"),
-        ({1: 3, 2: 1, 4: 2}, "too often"),
+        ({1: 2, 2: 1, 4: 2}, "REJECT", ""),
+        ({1: 2, 2: 1, 4: 2}, "ACCEPT", "never was"),  # its deliveries look the same
+        ({1: 2, 2: 5, 4: 2}, "RELEASE", "5 times"),
+        ({1: 1, 2: 1, 4: 1}, "REJECT", "never developed"),
+        ({1: 3, 2: 1, 4: 2}, "REJECT", "too often"),
     ],
 )
-def test_wrong_answers_are_seen_by_what_came(came, said):
-    found = share_groups.spoilt(Counter(came), busy=(1, 4), torn=2)
+def test_wrong_answers_are_seen_by_what_came_and_what_was_said(came, torn, said):
+    answer = word("RELEASE", torn)
+    found = share_groups.spoilt(Counter(came), answer, busy=(1, 4), torn=2)
     assert said in found if said else found == ""
+
+
+def test_a_refused_setting_is_an_error():
+    share_groups.agreed({"group": {"films": "OK"}})
+    with pytest.raises(CourseError, match="films"):
+        share_groups.agreed({"group": {"films": "[Error 40] InvalidConfigurationError: no"}})
+
+
+def test_the_newest_state_of_each_record_of_one_group_is_told():
+    def entry(group, *batches):
+        names = ("firstOffset", "lastOffset", "deliveryState", "deliveryCount")
+        data = {"stateBatches": [dict(zip(names, batch, strict=True)) for batch in batches]}
+        return json.dumps({"key": {"data": {"groupId": group}}, "value": {"data": data}})
+
+    gone = json.dumps({"key": {"data": {"groupId": "films"}}, "value": None})
+    written = entry("films") + entry("films", (0, 1, 0, 1)) + "\n" + entry("held", (0, 0, 2, 1))
+    written += entry("films", (1, 1, 4, 5)) + gone
+    assert share_groups.told(written, "films") == {0: ("available", 1), 1: ("given up", 5)}
+    assert share_groups.told(written, "held") == {0: ("accepted", 1)}
+    assert share_groups.told("", "films") == {}
 
 
 def test_each_program_that_does_not_fit_has_its_reason():
