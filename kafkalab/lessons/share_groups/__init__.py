@@ -5,41 +5,51 @@ from kafkalab.lessons.share_groups.bars import (
     work_over_time,
 )
 from kafkalab.lessons.share_groups.crew import (
-    Piece,
+    Turn,
     answer_to,
     answers,
     by_worker,
     dead,
     holder,
     overtakers,
-    pieces,
     ready,
     seconds_of,
     settled,
+    turns,
     wait_for_films,
 )
 from kafkalab.lessons.share_groups.developing import (
     develop,
+    developed,
     fits,
     spoilt,
 )
+from kafkalab.lessons.share_groups.kept import (
+    agreed,
+    states,
+    told,
+)
 
 __all__ = [
-    "Piece",
+    "Turn",
+    "agreed",
     "answer_to",
     "answers",
     "by_worker",
     "dead",
     "deliveries_per_record",
     "develop",
+    "developed",
     "fits",
     "holder",
     "overtakers",
-    "pieces",
     "ready",
     "seconds_of",
     "settled",
     "spoilt",
+    "states",
+    "told",
+    "turns",
     "wait_for_films",
     "work_over_time",
 ]

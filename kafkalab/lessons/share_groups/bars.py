@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafkalab.lessons.share_groups.crew import Piece
+from kafkalab.lessons.share_groups.crew import Turn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +19,9 @@ ALONE, TOGETHER = "#555555", "#0072B2"
 
 
 def work_over_time(
-    work: Sequence[Piece], crews: Mapping[str, Iterable[str]], label: str = "offset"
+    work: Sequence[Turn], crews: Mapping[str, Iterable[str]], label: str = "offset"
 ) -> Axes:
-    """A row for each worker of each crew, a bar for each piece of work, with its offset in it.
+    """A row for each worker of each crew, a bar for each turn, with its offset in it.
 
     The lowest offset stands out. By the label `tries` the bars hold the number of the delivery
     instead, and lines say when the record was handed out. A worker without work has a row, too.
@@ -29,25 +29,27 @@ def work_over_time(
     import matplotlib.pyplot as plt
 
     names = [name for crew in crews.values() for name in crew]
-    start = min(piece.began for piece in work)
-    end = max(piece.ended or piece.began for piece in work) - start
-    lowest = min(piece.offset for piece in work) if label == "offset" else None
+    start = min(turn.began for turn in work)
+    end = max(turn.ended or turn.began for turn in work) - start
+    lowest = min(turn.offset for turn in work) if label == "offset" else None
     _, ax = plt.subplots(figsize=(8, 1.1 + 0.36 * len(names)), layout="constrained")
     for height, name in enumerate(reversed(names)):
-        mine = [piece for piece in work if piece.worker == name]
+        mine = [turn for turn in work if turn.worker == name]
         if not mine:
             ax.text(end / 100, height, "no record", va="center", fontsize=9, color="#777777")
-        for piece in mine:
-            left, width = piece.began - start, (piece.ended or start + end) - piece.began
-            colour = FIRST if piece.offset == lowest else OTHER
+        for turn in mine:
+            left, width = turn.began - start, (turn.ended or start + end) - turn.began
+            colour = FIRST if turn.offset == lowest else OTHER
             ax.barh(height, width, left=left, height=0.72, color=colour, edgecolor="white")
             ax.text(
-                left + width / 2, height, str(getattr(piece, label)),
+                left + width / 2, height, str(getattr(turn, label)),
                 ha="center", va="center", fontsize=8, color="white" if colour == FIRST else "black",
             )  # fmt: skip
     if label == "tries":
-        for piece in work:
-            ax.axvline(piece.began - start, color=MARK, linewidth=1.2, linestyle="--")
+        for turn in work:
+            line = ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
+        line.set_label("handed out")
+        ax.legend(loc="lower left")
     top = len(names) - 0.5
     for crew, those in crews.items():
         bottom = top - len(list(those))
@@ -56,7 +58,11 @@ def work_over_time(
             ax.axhline(bottom, color=MARK, linewidth=0.8)
         top = bottom
     ax.set_yticks(range(len(names)), list(reversed(names)))
-    ax.set(xlabel="seconds since the first film was begun", ylim=(-0.6, len(names) - 0.4))
+    inside = "offset of the film" if label == "offset" else "which delivery it is"
+    ax.set(
+        xlabel=f"seconds since the first film was begun (in the bars: {inside})",
+        ylim=(-0.6, len(names) - 0.4),
+    )
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax

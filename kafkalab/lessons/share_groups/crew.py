@@ -19,7 +19,7 @@ Crew = Mapping[str, Member]
 
 
 @dataclass(frozen=True)
-class Piece:
+class Turn:
     """A worker's work on one record, in seconds of the machine's clock.
 
     `ended` is None where it never came to an end. `tries` counts the deliveries of the record up
@@ -45,17 +45,17 @@ def ready(cluster: Cluster, group: str, members: int, timeout: float = 60) -> No
     wait_until(dealt, timeout=timeout, what=f"{members} members of {group}")
 
 
-def pieces(crew: Crew) -> list[Piece]:
+def turns(crew: Crew) -> list[Turn]:
     """All that the crew worked on, in the order in which it was begun."""
-    work = [piece for name, worker in crew.items() for piece in _pieces(name, worker.events)]
-    return sorted(work, key=lambda piece: piece.began)
+    work = [turn for name, worker in crew.items() for turn in _turns(name, worker.events)]
+    return sorted(work, key=lambda turn: turn.began)
 
 
-def by_worker(work: Iterable[Piece]) -> dict[str, list[Piece]]:
+def by_worker(work: Iterable[Turn]) -> dict[str, list[Turn]]:
     """The same by worker, who are in the order of their names; who had none is left out."""
-    found: dict[str, list[Piece]] = {}
-    for piece in work:
-        found.setdefault(piece.worker, []).append(piece)
+    found: dict[str, list[Turn]] = {}
+    for turn in work:
+        found.setdefault(turn.worker, []).append(turn)
     return dict(sorted(found.items()))
 
 
@@ -64,48 +64,48 @@ def dead(crew: Crew) -> list[str]:
     return [name for name, worker in crew.items() if worker.state == "ended"]
 
 
-def _pieces(name: str, events: Sequence[Event]) -> list[Piece]:
-    found: list[Piece] = []
+def _turns(name: str, events: Sequence[Event]) -> list[Turn]:
+    found: list[Turn] = []
     for event in events:
         at = event.at / SECOND
         if event.what == "begins":
-            found.append(Piece(name, event.facts["offset"], at, None, event.facts.get("tries", 0)))
+            found.append(Turn(name, event.facts["offset"], at, None, event.facts.get("tries", 0)))
         elif event.what == "done":
             found[-1] = replace(found[-1], ended=at)
     return found
 
 
-def wait_for_films(crew: Crew, offsets: Iterable[int], timeout: float = 60) -> list[Piece]:
+def wait_for_films(crew: Crew, offsets: Iterable[int], timeout: float = 60) -> list[Turn]:
     """What the crew did on these records, once each of them has been done."""
     wanted = set(offsets)
 
-    def all_done() -> list[Piece] | None:
-        done = [p for p in pieces(crew) if p.offset in wanted and p.ended is not None]
-        return done if {piece.offset for piece in done} == wanted else None
+    def all_done() -> list[Turn] | None:
+        done = [one for one in turns(crew) if one.offset in wanted and one.ended is not None]
+        return done if {turn.offset for turn in done} == wanted else None
 
     return wait_until(
         all_done, timeout=timeout, what=f"{len(wanted)} films", seen=lambda: list(crew.values())
     )
 
 
-def holder(crew: Crew, offset: int, *, besides: Iterable[str] = (), timeout: float = 60) -> Piece:
+def holder(crew: Crew, offset: int, *, besides: Iterable[str] = (), timeout: float = 60) -> Turn:
     """The first work on a record, by anybody or by none of these, as soon as it is begun."""
     others = set(besides)
 
-    def begun() -> Piece | None:
-        mine = [p for p in pieces(crew) if p.offset == offset and p.worker not in others]
+    def begun() -> Turn | None:
+        mine = [t for t in turns(crew) if t.offset == offset and t.worker not in others]
         return mine[0] if mine else None
 
     return wait_until(begun, timeout=timeout, what=f"somebody with record {offset}")
 
 
-def settled(crew: Crew, offset: int, quiet: float, timeout: float = 60) -> list[Piece]:
+def settled(crew: Crew, offset: int, quiet: float, timeout: float = 60) -> list[Turn]:
     """All work on a record, once nobody is at it and nobody has begun it for so many seconds."""
 
-    def over() -> list[Piece] | None:
-        mine = [piece for piece in pieces(crew) if piece.offset == offset]
-        at_it = [piece for piece in mine if piece.ended is None]
-        last = max((piece.began for piece in mine), default=time.monotonic())
+    def over() -> list[Turn] | None:
+        mine = [turn for turn in turns(crew) if turn.offset == offset]
+        at_it = [turn for turn in mine if turn.ended is None]
+        last = max((turn.began for turn in mine), default=time.monotonic())
         return mine if not at_it and time.monotonic() - last > quiet else None
 
     return wait_until(over, timeout=timeout, what=f"an end of the work on record {offset}")
@@ -131,16 +131,16 @@ def answer_to(worker: Member, offset: int, timeout: float = 60) -> list[str]:
     )[-1]
 
 
-def overtakers(work: Sequence[Piece]) -> int:
+def overtakers(work: Sequence[Turn]) -> int:
     """How many records were done before the one with the lowest offset was."""
-    first = min(work, key=lambda piece: piece.offset)
+    first = min(work, key=lambda turn: turn.offset)
     return sum(
-        piece.ended is not None and (first.ended is None or piece.ended < first.ended)
-        for piece in work
+        turn.ended is not None and (first.ended is None or turn.ended < first.ended)
+        for turn in work
     )
 
 
-def seconds_of(work: Sequence[Piece]) -> float:
+def seconds_of(work: Sequence[Turn]) -> float:
     """From the first beginning to the last end."""
-    ends = [piece.ended for piece in work if piece.ended is not None]
-    return max(ends) - min(piece.began for piece in work)
+    ends = [turn.ended for turn in work if turn.ended is not None]
+    return max(ends) - min(turn.began for turn in work)
