@@ -2,7 +2,7 @@
 # # 15 Share groups
 #
 # In a consumer group a partition has one reader at a time. So Gus, the seventh packer of lesson 11,
-# had nothing to do. What if every free worker took the next record, as from a queue?
+# had nothing to do. What if a topic were a queue, from which every free worker takes the next job?
 
 # %% [markdown]
 # You will
@@ -75,8 +75,8 @@ worker.close()
 
 # %% [markdown]
 # Where a share group begins, and how long a lock lasts, are settings of the *group*. The brokers
-# keep them, also for a group that nobody has joined yet. By default it begins at the end, and a
-# lock lasts 30 seconds. Brokers allow 15 to 60 seconds; those of this course are told to allow one.
+# keep them, also for a group that nobody has joined yet. By default it begins at the end, a lock
+# lasts 30 seconds, and brokers allow 15 to 60; those of this course are told to allow one.
 
 
 # %%
@@ -129,9 +129,8 @@ took = share_groups.seconds_of(shared)
 took_longer = share_groups.seconds_of(in_line)
 busy = len(share_groups.by_worker(shared))
 alone_busy = len(share_groups.by_worker(in_line))
-title = (
-    f"Consumer group: {took_longer:.1f} s, {alone_busy} at work. Share group: {took:.1f} s, {busy}"
-)
+title = f"Consumer group: {took_longer:.1f} s, {alone_busy} at work. "
+title += f"Share group: {took:.1f} s, {busy} at work"
 crews = {"consumer group": loners, "share group": sharers}
 ax = share_groups.work_over_time(in_line + shared, crews)
 ax.set_title(title)
@@ -159,6 +158,8 @@ told = admin.describe_configs([asked], include_synonyms=True, config_filter="all
 ours, theirs = told["group.share.min.record.lock.duration.ms"]["synonyms"]
 assert [ours["value"], theirs["value"]] == ["1000", "15000"], (ours, theirs)
 assert theirs["source"] == "DEFAULT_CONFIG", theirs
+assert told["group.share.min.delivery.count.limit"]["value"] == "2", told
+assert told["group.share.max.delivery.count.limit"]["value"] == "10", told
 
 # %% tags=["proof"]
 from kafkalab import wait_until
@@ -207,8 +208,8 @@ assert seen == [0, 1], seen
 
 # %% [markdown]
 # In the share group nobody waits behind film 0, and no partition had to be added. What needs the
-# order of a key (lesson 02) does not belong here. (The gaps: after each film a sharer sends its
-# acknowledgement, waits, and only then asks for the next. The loner has fetched many at once.)
+# order of a key (lesson 02) does not belong here. (Where you see gaps: a sharer sends its
+# acknowledgement, waits for the answer, and only then asks for the next film.)
 #
 # One thing helped: the producer waited for each answer, so each film was a *batch* of its own
 # (lesson 05). By default a broker hands out and locks whole batches. Sixteen films in one batch go
@@ -283,8 +284,9 @@ assert set(stuck) == {0, 1, 2}, stuck
 # %% [markdown]
 # The broker counts the deliveries of each record. After the fifth it gives the record up, by
 # default (`share.delivery.count.limit` of the group, 2 to 10). No error says so, and no list names
-# it, though the log still has it. Who wants to keep such a film sends it to a topic of its own, and
-# rejects it then. `delivery_count()` says which try it is.
+# it, though the log still has it. Who wants to keep such a film sends it to a topic of its own, a
+# dead letter topic, and rejects it then; `delivery_count()` says which try it is. (From 4.4 on
+# brokers can do that: KIP-1191.)
 
 # %% [markdown]
 # ## Killed or frozen

@@ -49,7 +49,7 @@ def work_over_time(
         for turn in work:
             line = ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
         line.set_label("handed out")
-        ax.legend(loc="lower left")
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1))
     top = len(names) - 0.5
     for crew, those in crews.items():
         bottom = top - len(list(those))
