@@ -32,7 +32,7 @@ class Call:
     thread: str
 
 
-class Service:
+class CardService:
     """Counts and times its calls. It may be called from several threads at once.
 
     The same orders are late in each run, whoever calls: those whose offset divides by seven.

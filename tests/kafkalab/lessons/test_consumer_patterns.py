@@ -8,7 +8,7 @@ from types import SimpleNamespace as Namespace
 import pytest
 
 from kafkalab.lessons import consumer_patterns
-from kafkalab.lessons.consumer_patterns import Call, Service, answers, service
+from kafkalab.lessons.consumer_patterns import Call, CardService, answers, service
 from kafkalab.wait import WaitTimeout
 from tests.kafkalab.drawn import words
 
@@ -25,7 +25,7 @@ def test_an_order_is_overtaken_by_a_later_one_of_the_same_customer():
 
 
 def test_each_seventh_order_takes_longer_so_others_overtake_it_in_a_pool():
-    slow = Service(seconds=0.005)
+    slow = CardService(seconds=0.005)
     with ThreadPoolExecutor(4) as pool:
         for offset in range(8):
             pool.submit(slow.call, order(offset))
@@ -38,7 +38,7 @@ def test_each_seventh_order_takes_longer_so_others_overtake_it_in_a_pool():
 
 def test_a_silent_service_answers_all_but_one(monkeypatch):
     monkeypatch.setattr(service, "SILENCE", 0.01)
-    silent = Service(seconds=0, silent=3)
+    silent = CardService(seconds=0, silent=3)
     silent.call_all([order(offset) for offset in range(5)])
     assert [call.offset for call in silent.calls] == [0, 1, 2, 4]
     silent.wait_for(4, timeout=1)
@@ -121,7 +121,7 @@ def test_the_charts_name_days_and_numbers():
     assert words(ax) == ["dead letter topic"]
     assert [line.get_ydata().tolist() for line in ax.lines[:3]] == [[0, 0, 0], [0, 6, 0], [0, 0, 0]]
 
-    fast, slow = Service(), Service()
+    fast, slow = CardService(), CardService()
     now = time.monotonic()
     fast._calls = [Call(0, n, b"ada", now, now + 1, "") for n in (1, 0)]
     slow._calls = [Call(0, n, b"ada", now, now + 2, "") for n in (0, 1)]
