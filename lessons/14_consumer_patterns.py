@@ -872,8 +872,8 @@ Markdown(f"""
   topic, with where it was and why, it holds up none.
 - {careless} orders were worked on twice without a commit before the hand-over; {careful} with a
   listener that commits.
-- A member that paused and went on polling worked for {seconds:.1f} s, was allowed 3 s of silence, and
-  stayed.
+- A member that paused and went on polling worked for {seconds:.1f} s, was allowed 3 s of silence,
+  and stayed.
 - A pool was {faster:.1f} times as fast as three consumers, and {pooled.overtaken} orders were
   overtaken; queues by key {fast:.1f} times, and {queued.overtaken}.
 - Commit behind the highest, and an order is lost with a lag of {lag}. Commit up to the first that
