@@ -107,8 +107,8 @@ my_day.against("partition 1 stands still, the others go on", why)
 # %% [markdown]
 # `on_bad` says False each time, so partition 1 stands. In the end retention would delete the bad
 # record, and good orders that wait with it. In a consumer group no broker helps: for it a record is
-# bytes. A program that ends with the error fares worse. All its partitions stand until it is
-# started again, and its commit leads it to the same record.
+# bytes. A program that ends with the error fares worse: all its partitions stand until it is
+# started again, and then its commit leads it to the same record.
 #
 # So put it aside: into another topic, a **dead letter topic**, as it came, with headers that say
 # where it was and why. Commit only when that is acknowledged: `get` waits for it, and ends this
@@ -174,7 +174,7 @@ assert ended_at == [14, 14, 14], ended_at
 # %% [markdown]
 # Somebody has to read dead letters before retention takes these, too. An order that is mended and
 # sent again comes behind later ones of its customer. And put aside only what is *bad*. When a
-# service is down, every order fails: there False is the right answer.
+# service is down, every order fails: there False is right.
 
 # %% [markdown]
 # ## Hand over
@@ -528,14 +528,14 @@ assert connections_of_five >= 5 > connections_of_one, (connections_of_five, conn
 # A partition gives its records in order. What threads then make of it is the program's doing. More
 # threads are faster, that is all: twelve consumers of twelve partitions would be so, too, and keep
 # the order. But consumers have work only up to the number of partitions. A pool takes any number of
-# threads, and the order is gone. Queues keep what matters, the order of each customer; they are not
-# equally full, as partitions are not when keys choose them.
+# threads, and the order is gone. Queues keep what matters, the order of each customer, and are not
+# equally full.
 #
-# Pool and queues need care. `submit` waits for nobody, so the loop polls on (a silent member is put
-# out), and what waits for a thread grows without end. `consumer.pause(place)` is the brake. `poll`
-# leaves that partition out, and its position waits, until `consumer.resume(place)`. What a
-# rebalance brings meanwhile is *not* paused: do it in `on_partitions_assigned`. And a bare
-# `commit()`, in a listener too, covers orders that still wait for a thread. What may be committed?
+# Pool and queues need care. `submit` waits for nobody. So the member polls on and is not put out,
+# but what waits for a thread grows without end. `consumer.pause(place)` is the brake: `poll` leaves
+# that partition out, and its position waits, until `consumer.resume(place)`. What a rebalance
+# brings meanwhile is *not* paused: do it in `on_partitions_assigned`. And a bare `commit()`, in a
+# listener too, covers orders that still wait for a thread. What may be committed?
 
 
 # %% tags=["proof", "B194"]
