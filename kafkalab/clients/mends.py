@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkalab import tables
-from kafkalab.clients import bootstrapping, decoding, joining, leaders, routing, sending
+from kafkalab.clients import bootstrapping, decoding, joining, leaders, pausing, routing, sending
 
 UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
@@ -119,6 +119,12 @@ MENDS = Mends(
             "After a deserializer has raised in one poll, the next poll never returns.",
             UNREPORTED,
             decoding.tell_each_time,
+        ),
+        Mend(
+            "consumer",
+            "A partition that was paused stands after `resume` if another was read meanwhile.",
+            UNREPORTED,
+            pausing.take_up_what_was_paused,
         ),
         Mend(
             "admin client",

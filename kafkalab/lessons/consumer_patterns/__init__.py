@@ -3,12 +3,12 @@
 from kafkalab.lessons.consumer_patterns.answers import gap_free, rush_first, served
 from kafkalab.lessons.consumer_patterns.drawings import lag_by_day, models
 from kafkalab.lessons.consumer_patterns.reading import evening, first_poll, lags, new_topic, read_on
-from kafkalab.lessons.consumer_patterns.service import Call, Service
+from kafkalab.lessons.consumer_patterns.service import Call, CardService
 from kafkalab.lessons.consumer_patterns.threads import threads
 
 __all__ = [
     "Call",
-    "Service",
+    "CardService",
     "evening",
     "first_poll",
     "gap_free",

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from kafkalab.draw.drawing import MARK, PLATE
-from kafkalab.lessons.consumer_patterns.service import Service
+from kafkalab.lessons.consumer_patterns.service import CardService
 
 STYLES = (("#0072B2", "o", "--"), ("#D55E00", "s", "-"), ("#009E73", "^", ":"))
 
@@ -35,7 +35,7 @@ def lag_by_day(evenings: Sequence[Mapping[int, int]], changed: int, what: str) -
     return ax
 
 
-def models(services: Mapping[str, Service]) -> Axes:
+def models(services: Mapping[str, CardService]) -> Axes:
     """For each way to work the orders a second, and how many were overtaken. The left axes."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.9), sharey=True, layout="constrained")
     names = list(services)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafkalab import quick
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
 
 Place = tuple[int, int]
+
+# So often at least a packer tries in vain before its day is over.
+ATTEMPTS = 5
 
 
 def new_topic(cluster: Cluster, name: str, partitions: int) -> str:
@@ -78,13 +81,20 @@ def lags(cluster: Cluster, group: str) -> dict[int, int]:
 
 
 def evening(
-    work: Callable[[], object], cluster: Cluster, group: str, but: Collection[int] = ()
+    work: Callable[[], object], cluster: Cluster, group: str, stuck: Sequence[int] = ()
 ) -> dict[int, int]:
-    """Do it again and again until no partition has a lag, but for these; the lags then."""
+    """Do it again and again until no partition has a lag, and return the lags then.
+
+    stuck: a note of the partition for each vain attempt. Those may have a lag once the day has
+    seen some more attempts.
+    """
+    before = len(stuck)
 
     def done() -> dict[int, int] | None:
         work()
         found = lags(cluster, group)
-        return None if any(lag for number, lag in found.items() if number not in but) else found
+        waiting = any(lag for number, lag in found.items() if number not in stuck)
+        tried = not stuck or len(stuck) - before >= ATTEMPTS
+        return found if tried and not waiting else None
 
     return wait_until(done, timeout=30, what="the last order of the day", every=0.01)

@@ -32,10 +32,11 @@ class Call:
     thread: str
 
 
-class Service:
+class CardService:
     """Counts and times its calls. It may be called from several threads at once.
 
-    The same orders are late in each run, whoever calls: those whose offset divides by seven.
+    The same orders are late in each run, whoever calls: those whose offset can be
+    divided by seven.
     """
 
     def __init__(self, seconds: float = 0.01, silent: int | None = None) -> None:

@@ -219,6 +219,31 @@ def test_a_value_that_cannot_be_read_is_told_in_each_poll(three: Cluster, topic:
 
 
 @pytest.mark.cluster
+def test_a_paused_partition_goes_on_after_another_was_read(three: Cluster, topic: str) -> None:
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        for number in range(20):
+            producer.send(topic, b"order", partition=number % 2).get(timeout=10)
+    came: list[tuple[int, int]] = []
+    places = [TopicPartition(topic, number) for number in (0, 1)]
+    own = quick.consumer | {"auto_offset_reset": "earliest"}
+
+    def poll(max_records: int | None = None) -> int:
+        polled = consumer.poll(timeout_ms=100, max_records=max_records)
+        came.extend((one.partition, one.offset) for records in polled.values() for one in records)
+        return len(came)
+
+    with KafkaConsumer(bootstrap_servers=three.address, **own) as consumer:
+        consumer.assign(places)
+        wait_until(lambda: poll(max_records=1) == 1, timeout=15, what="a first record")
+        ((begun, _),) = came
+        consumer.pause(places[begun])
+        wait_until(lambda: poll() == 11, timeout=15, what="the other partition", seen=lambda: came)
+        consumer.resume(places[begun])
+        wait_until(lambda: poll() == 20, timeout=15, what="the rest", seen=lambda: came)
+    assert [offset for number, offset in came if number == begun] == list(range(10))
+
+
+@pytest.mark.cluster
 def test_a_producer_without_a_leader_waits_quietly(
     three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,7 +398,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 13
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 14
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)
