@@ -127,12 +127,12 @@ assert team["Ada"].events[-1].what == "ended", team["Ada"].events
 # In these groups a member does: one of them gets the list of all, deals, and a broker hands the
 # result on. So how to deal is a setting of the *consumers*, the **assignor**:
 # `partition_assignment_strategy`, a list, best first. One of them must be in every member's list;
-# who joins without it is refused. (By the newer protocol, KIP-848, a broker deals: a later
+# who joins without one is refused. (By the newer protocol, KIP-848, a broker deals: a later
 # lesson.)
 #
 # Four packers subscribe to two topics, red and blue, with five partitions each. `range`, by default
 # the first in the lists of this client and of Java's, cuts each topic separately into pieces, and
-# gives them out in the order of ids.
+# gives them out in the order of ids. It dealt above, too.
 
 # %% tags=["prediction"]
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -564,9 +564,9 @@ assert default == 30_000, default
 # %% [markdown]
 # The packers do not read from the coordinator, and still they stand. Whose last word is *commits*
 # looks for the next coordinator: kafka-python's `commit` tries again for `request_timeout_ms`, 30
-# seconds by default and here, and then raises. (A member that was put out it tells at once.) Whose
-# last word is *polls* gets nothing: this client's `poll` waits for a coordinator too; others read
-# on.
+# seconds by default and here, and then raises. (Where the group has put a member out, it raises at
+# once.) Whose last word is *polls* gets nothing: this client's `poll` waits for a coordinator too;
+# others read on.
 #
 # Why so long? First the dead broker has to be missed: here after 3 seconds, by default after 9
 # (`broker.session.timeout.ms`). Then another one becomes coordinator. It has an in-sync copy of the
