@@ -132,7 +132,7 @@ assert team["Ada"].events[-1].what == "ended", team["Ada"].events
 #
 # Four packers subscribe to two topics, red and blue, with five partitions each. `range`, by default
 # the first in the lists of this client and of Java's, cuts each topic separately into pieces, and
-# gives them out in the order of ids. It dealt above, too.
+# gives them out by id. It dealt above, too.
 
 # %% tags=["prediction"]
 from kafka.coordinator.assignors.range import RangePartitionAssignor
