@@ -13,8 +13,11 @@ from kafkalab.lessons.consumer_groups.packing import (
     dealt_since,
     hire,
     longest_silence,
+    packed_since,
     records_of,
     records_over_time,
+    rehire,
+    share_in_commits,
     wait_for_records,
 )
 from kafkalab.lessons.consumer_groups.rows import before_and_after, who_has_what
@@ -35,10 +38,13 @@ __all__ = [
     "longest_silence",
     "moved",
     "owners",
+    "packed_since",
     "records_by_member",
     "records_of",
     "records_over_time",
+    "rehire",
     "settle",
+    "share_in_commits",
     "wait_for_records",
     "who_has_what",
 ]

@@ -71,7 +71,8 @@ def lag_over_time(story: Sequence[Standing], sent: float) -> Axes:
     ax.annotate("last send", (sent, 0.8), (4, 0), color=MARK, **beside)
     most = max(story, key=lambda one: one.lag)
     ax.annotate(f"lag {most.lag:,}", (most.seconds, 0.5), (8, 0), **beside)
-    ax.set(xlabel="seconds since the first send", ylabel="records, all partitions", ylim=(0, None))
+    ax.set(xlabel="seconds, from just before the first send")
+    ax.set(ylabel="records, all partitions", ylim=(0, None))
     thousands(ax.yaxis)
     ax.legend(loc="lower right")
     return ax

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from kafkalab import quick
 from kafkalab.draw.drawing import MARK, PLATE, thousands
+from kafkalab.lessons.consumer_groups.dealing import owners
 from kafkalab.members import Event, Member, start
 from kafkalab.wait import wait_until
 
@@ -48,6 +49,47 @@ def hire(lines: str, names: Iterable[str], cluster: Cluster, topic: str) -> dict
     return {name: start(lines, name, **given) for name in names}
 
 
+def rehire(lines: str, team: dict[str, Member], cluster: Cluster, topic: str) -> None:
+    """Those of the team that have ended are hired again, in their places.
+
+    It returns when the group of the topic's name has dealt out all partitions to the whole team.
+    """
+    ended = [name for name, member in team.items() if member.state == "ended"]
+    team.update(hire(lines, ended, cluster, topic))
+    owners(cluster, topic, len(team))
+
+
+def packed_since(members: Iterable[Member], moment: int) -> int:
+    """How many different records they have had together since this moment, in monotonic ns."""
+    return len(
+        {
+            (event.facts["partition"], event.facts["offset"])
+            for member in members
+            for event in records_of(member)
+            if event.at > moment
+        }
+    )
+
+
+def share_in_commits(members: Iterable[Member], moment: int) -> float:
+    """Of the time between their first and last record since then, how much `commit` took.
+
+    A commit lasts from its event `commits` to what the member wrote down next.
+    """
+    whole = committing = 0
+    for member in members:
+        events = [event for event in member.events if event.at > moment]
+        at = [event.at for event in events if event.what == "record"]
+        if len(at) > 1:
+            whole += at[-1] - at[0]
+            committing += sum(
+                after.at - event.at
+                for event, after in itertools.pairwise(events)
+                if event.what == "commits" and after.at <= at[-1]
+            )
+    return committing / whole if whole else 0.0
+
+
 def wait_for_records(members: Iterable[Member], number: int, timeout: float = 90) -> None:
     """Until the members have had so many records together."""
     team = list(members)
@@ -65,11 +107,10 @@ def records_of(member: Member) -> list[Event]:
 
 
 def dealt_since(members: Iterable[Member], moment: int) -> int:
-    """How many times any of them was told of partitions after this moment, in monotonic ns."""
+    """How many of them were told of partitions after this moment, in monotonic ns."""
     return sum(
-        event.what == "assigned" and event.at > moment
+        any(event.what == "assigned" and event.at > moment for event in member.events)
         for member in members
-        for event in member.events
     )
 
 
@@ -88,9 +129,10 @@ def longest_silence(members: Iterable[Member]) -> Silence:
 def records_over_time(members: Iterable[Member], killed_at: int, broker: int) -> Axes:
     """How many records each member has had, over the seconds around the kill of a broker."""
     _, ax = plt.subplots(figsize=(8, 3.8))
-    for member in members:
+    # Not all lines are whole: those that lie on one another are seen.
+    for member, style in zip(members, itertools.cycle(["-", "--", ":"])):
         at = [(event.at - killed_at) / SECOND for event in records_of(member)]
-        ax.step(at, range(1, len(at) + 1), where="post", label=member.name)
+        ax.step(at, range(1, len(at) + 1), where="post", label=member.name, linestyle=style)
     ax.axvline(0, color=MARK, linewidth=1)
     ax.annotate(
         f"broker {broker} killed", (0, 1), (4, -12), xycoords=("data", "axes fraction"),

@@ -58,7 +58,7 @@ def of_owners(before: Owners, after: Owners) -> list[str]:
         if old != new:
             moved[topic, old, new].append(partition)
     return [
-        f"{_named(topic, partitions)}: {old} read and {new} reads"
+        f"{_named(topic, partitions)}: {old} had and {new} has"
         for (topic, old, new), partitions in moved.items()
     ]
 

@@ -15,9 +15,6 @@ from kafkalab.notebook.panel import changes, group_board
 from kafkalab.notebook.panel.group_board import GroupBoard, Owners
 from kafkalab.notebook.panel.live import Live, stop_earlier
 
-# States of a group in which everything that it has to deal out is dealt out.
-DEALT = ("STABLE", "EMPTY", "DEAD")
-
 
 def show_group(
     cluster: Cluster,
@@ -52,6 +49,7 @@ class GroupPanel(Live):
         self._group, self._team, self._start = group, team, start
         self._states: dict[str, str] = {}
         self._seen: GroupView | None = None
+        self._missed = False
         self._dealt: Owners = {}
         self._widgets: GroupBoard | None = None
         if page.can_show_widgets():
@@ -108,10 +106,10 @@ class GroupPanel(Live):
         states = self._states_now()
         happened = changes.of_processes(self._states, states)
         self._states = states
-        seen = self._cluster.group_now(self._group)
+        seen = self._believed(self._cluster.group_now(self._group))
         if seen is not None:
             happened += changes.of_group(self._seen, seen)
-            if seen.state in DEALT:
+            if seen.state in group_board.DEALT:
                 dealt = group_board.owners_of(seen)
                 if self._seen is not None:
                     happened += changes.of_owners(self._dealt, dealt)
@@ -119,6 +117,18 @@ class GroupPanel(Live):
             self._seen = seen
         self._widgets.show(states, seen, self._dealt)
         self._widgets.tell(*happened)
+
+    def _believed(self, seen: GroupView | None) -> GroupView | None:
+        """A group that was there is gone when two looks in a row say so.
+
+        Between two coordinators there is a moment in which no broker lists it.
+        """
+        there = self._seen is not None and self._seen.state != "DEAD"
+        if seen is not None and seen.state == "DEAD" and there and not self._missed:
+            self._missed = True
+            return None
+        self._missed = False
+        return seen
 
     def _press(self, fault: str, name: str) -> None:
         self._order(f"{fault} {name}", lambda: self._do(fault, name))

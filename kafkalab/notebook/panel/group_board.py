@@ -18,6 +18,11 @@ Owners = Mapping[Place, str]
 # A caption, the names of the columns, the rows: see `tables`.
 Table = tuple[str, Sequence[str], list[tuple[object, ...]]]
 
+# States of a group in which everything that it has to deal out is dealt out.
+DEALT = ("STABLE", "EMPTY", "DEAD")
+NOT_KNOWN = "not known"
+SILENT = "A broker that may coordinate it does not answer."
+
 MEANINGS = {
     "freeze": "it stands still, as a machine does that has too much to do",
     "thaw": "let it go on where it stood still",
@@ -69,7 +74,7 @@ class GroupBoard(board.LiveBoard):
         return [self.chosen, *self.buttons.values()]
 
     def show(self, states: Mapping[str, str], seen: GroupView | None, owners: Owners) -> None:
-        """`states` by the names of the members; `seen` is None while no coordinator answers.
+        """`states` by the names of the members; `seen` is None while its brokers are silent.
 
         `owners`: who had what when the group had last dealt everything out.
         """
@@ -78,7 +83,7 @@ class GroupBoard(board.LiveBoard):
                 return
             self._states = dict(states)
             self._offer()
-            self._note("Its coordinator does not answer." if seen is None else of_state(seen))
+            self._note(SILENT if seen is None else of_state(seen))
             # What no broker can tell stays as it was; the note says that nobody answers.
             if seen is not None:
                 self._mark(owners)
@@ -133,14 +138,26 @@ def owners_of(seen: GroupView) -> dict[Place, str]:
     }
 
 
+def tells_owners(seen: GroupView) -> bool:
+    """Whether its members' partitions are told. In a rebalance of the classic protocol none are.
+
+    Members may read all the same: cooperative ones, and those that have not heard of it.
+    """
+    return seen.type != "classic" or seen.state in DEALT
+
+
 def of_state(seen: GroupView) -> str:
     """How the group stands, in a sentence."""
     where = "" if seen.coordinator is None else f" Its coordinator is broker {seen.coordinator}."
-    return f"It is {seen.state}, with {len(seen.members)} members.{where}"
+    count = f"{len(seen.members)} member{'' if len(seen.members) == 1 else 's'}"
+    return f"It is {seen.state}, with {count}.{where}"
 
 
 def members(states: Mapping[str, str], seen: GroupView | None) -> Table:
-    """The table of members: their processes, and what the group gave them."""
+    """The table of members: their processes, and what the group gave them.
+
+    The lag of a member is known where it is known of each of its partitions.
+    """
     counted = {member.client for member in seen.members} if seen else set()
     owners = owners_of(seen) if seen else {}
     rows: list[tuple[object, ...]] = []
@@ -148,10 +165,13 @@ def members(states: Mapping[str, str], seen: GroupView | None) -> Table:
         state = states.get(name)
         process = "not of this page" if state is None else f"{SIGNS[state][0]} {state}"
         held = [place for place, reader in owners.items() if reader == name]
-        known = [seen.lag.get(place) for place in held] if seen else []
-        inside = "not known" if seen is None else "yes" if name in counted else "no"
-        behind = sum(lag or 0 for lag in known) if known else None
-        rows.append((name, process, inside, tables.show(_places(held)), behind))
+        lags = [seen.lag.get(place) for place in held] if seen else []
+        known = [lag for lag in lags if lag is not None]
+        inside = NOT_KNOWN if seen is None else "yes" if name in counted else "no"
+        behind = sum(known) if known and len(known) == len(lags) else None
+        told = seen is not None and (tells_owners(seen) or name not in counted)
+        has = tables.show(_places(held)) if told else NOT_KNOWN
+        rows.append((name, process, inside, has, behind))
     return "Members", ("member", "process", "in the group", "partitions", "lag"), rows
 
 
@@ -161,7 +181,7 @@ def partitions(seen: GroupView, marks: Mapping[Place, str]) -> Table:
     rows: list[tuple[object, ...]] = [
         (
             *place,
-            owners.get(place),
+            owners.get(place) if tells_owners(seen) else NOT_KNOWN,
             seen.offsets.get(place),
             seen.end_offsets.get(place),
             seen.lag.get(place),

@@ -184,3 +184,39 @@ def test_what_was_dealt_out_before_a_fault_is_not_counted():
     team = [Namespace(events=[Event("assigned", 1, given), Event("assigned", 9, given)])]
     assert consumer_groups.dealt_since(team, 5) == 1
     assert consumer_groups.dealt_since(team, 9) == 0
+
+
+def working(name, *events):
+    return Namespace(name=name, events=[Event(what, at, facts) for what, at, facts in events])
+
+
+def test_what_was_packed_twice_is_one_order_and_the_waits_for_commits_are_a_share():
+    place = {"partition": 0, "offset": 7}
+    ada = working(
+        "Ada",
+        ("record", 1, place),  # before
+        *(("record", 10, place), ("commits", 11, {}), ("polls", 15, {})),
+        *(("record", 20, place), ("commits", 21, {})),  # which did not end
+    )
+    bob = working("Bob", ("record", 12, {"partition": 1, "offset": 7}))
+    assert consumer_groups.packed_since([ada, bob], 5) == 2
+    assert consumer_groups.share_in_commits([ada, bob], 5) == 0.4
+    assert consumer_groups.share_in_commits([bob], 5) == 0
+
+
+def test_only_who_has_ended_is_hired_again(monkeypatch):
+    hired = []
+
+    def start(lines, name, **given):
+        hired.append((lines, name, given["topic"]))
+        return Namespace(state="running")
+
+    monkeypatch.setattr("kafkalab.lessons.consumer_groups.packing.start", start)
+    team = {"Ada": Namespace(state="ended"), "Bob": Namespace(state="running")}
+    bob = team["Bob"]
+    cluster = group("STABLE", Ada=[0, 2], Bob=[1])
+    cluster.address = "here"
+    consumer_groups.rehire("lines", team, cluster, "red")
+    assert hired == [("lines", "Ada", "red")]
+    assert team["Bob"] is bob
+    assert team["Ada"].state == "running"
