@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkalab import tables
-from kafkalab.clients import bootstrapping, joining, leaders, routing, sending
+from kafkalab.clients import bootstrapping, decoding, joining, leaders, routing, sending
 
 UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
@@ -113,6 +113,12 @@ MENDS = Mends(
             "An answer of the group that comes between two polls is dropped, and so is the member.",
             UNREPORTED,
             joining.finish_what_was_begun,
+        ),
+        Mend(
+            "consumer",
+            "After a deserializer has raised in one poll, the next poll never returns.",
+            UNREPORTED,
+            decoding.tell_each_time,
         ),
         Mend(
             "admin client",

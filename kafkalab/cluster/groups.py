@@ -1,4 +1,4 @@
-"""What a coordinator tells of one consumer group, of either protocol."""
+"""What a coordinator tells of one group: of consumers, by either protocol, or a share group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from kafkalab.cluster import wire
 from kafkalab.cluster.asking import accept
-from kafkalab.cluster.schemas import ConsumerGroupDescribeRequest
+from kafkalab.cluster.schemas import ConsumerGroupDescribeRequest, ShareGroupDescribeRequest
 from kafkalab.cluster.views import MemberView
 
 
@@ -38,6 +38,23 @@ def describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberVie
             member.member_id,
             member.client_id,
             member.instance_id,
+            {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
+        )
+        for member in group.members
+    ]
+    return upper(group.group_state), group.assignor_name, _sorted(members)
+
+
+def describe_share(address: str, name: str) -> tuple[str, str, list[MemberView]]:
+    """The same of a share group, in which several members may have one partition."""
+    request = ShareGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
+    (group,) = wire.ask(address, request).groups
+    accept(group.error_code, group.error_message)
+    members = [
+        MemberView(
+            member.member_id,
+            member.client_id,
+            None,
             {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
         )
         for member in group.members

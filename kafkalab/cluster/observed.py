@@ -65,6 +65,16 @@ class Observed(ABC):
         """State, members, offsets and lag of a group; its state is `DEAD` where there is none."""
         return self._survey.group(name)
 
+    def group_now(self, name: str) -> GroupView | None:
+        """The same as it is told at this moment, also halfway; None while its brokers are silent.
+
+        It waits for nothing.
+        """
+        try:
+            return self._survey.group_now(name)
+        except UNSETTLED:
+            return None
+
     def coordinator(self, group: str) -> int:
         """The broker that looks after a group of this name, whether or not there is one yet."""
         return self._survey.coordinator(group)

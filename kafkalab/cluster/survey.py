@@ -266,6 +266,8 @@ class Survey(Asking):
             state, protocol, members = groups.describe_classic(address, name)
         elif kind == "consumer":
             state, protocol, members = groups.describe_consumer(address, name)
+        elif kind == "share":
+            state, protocol, members = groups.describe_share(address, name)
         if kind in ("classic", "consumer"):
             offsets = self.committed(name, coordinator)
         assigned = [(t, p) for m in members for t, ps in m.assignment.items() for p in ps]

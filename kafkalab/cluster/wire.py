@@ -38,6 +38,7 @@ VERSIONS = {
     "ListTransactionsRequest": 0,
     "MetadataRequest": 12,
     "OffsetFetchRequest": 8,
+    "ShareGroupDescribeRequest": 1,
 }
 
 

@@ -61,14 +61,15 @@ class Choice:
     def _said(self, right: str, why: Mapping[str, str]) -> list[str]:
         if self.chosen == right:
             return [f"You chose **{right}**, and so it is."]
+        answer = f"The answer of this run: **{right}**."
         if self.chosen is not None:
-            return [f"You chose “{self.chosen}”: {why[self.chosen]}", f"It is **{right}**."]
+            return [f"You chose “{self.chosen}”: {why[self.chosen]}", answer]
         refuted: dict[str, list[str]] = {}  # by what is said against them: once, if it is the same
-        for answer in self.answers:
-            if answer != right:
-                refuted.setdefault(why[answer], []).append(answer)
+        for wrong_answer in self.answers:
+            if wrong_answer != right:
+                refuted.setdefault(why[wrong_answer], []).append(wrong_answer)
         wrong = [f"Not “{'” nor “'.join(those)}”: {said}" for said, those in refuted.items()]
-        return [UNASKED, f"It is **{right}**.", *wrong]
+        return [UNASKED, answer, *wrong]
 
     def _kept(self) -> str:
         if self.chosen is None:

@@ -116,7 +116,7 @@ def test_a_page_shows_questions_and_what_the_run_answered_and_hides_solutions(ma
     assert body.count("What this run answered") == 2
     assert "Measured: <strong>100 records lost</strong>" in body
     assert "<li>kept</li>" in body
-    assert "It is <strong>thrown away</strong>." in body
+    assert "The answer of this run: <strong>thrown away</strong>." in body
     for absent in ("did not predict", "did not choose", "Nothing is kept", "a proof is on no page"):
         assert absent not in body
     assert "<details><summary>One answer</summary>" in body

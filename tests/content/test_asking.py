@@ -79,7 +79,9 @@ def test_an_answer_is_kept_with_the_keyboard_alone_and_is_there_after_a_restart(
     expect(cells.nth(3)).to_contain_text(
         "You said 12. Measured: 11 records. Close.", timeout=60_000
     )
-    expect(cells.nth(5)).to_contain_text("You chose “broker 0”: it is dead. It is nobody.")
+    expect(cells.nth(5)).to_contain_text(
+        "You chose “broker 0”: it is dead. The answer of this run: nobody."
+    )
     expect(cells.nth(2).get_by_role("textbox", name="records")).to_have_value("12")
 
     found = wait_until(

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.timeout(300)
 CELLS = [
     """
 from kafka import KafkaAdminClient
-from kafkalab import Cluster, panel, quick, wait_until
+from kafkalab import Cluster, members, panel, quick, wait_until
 cluster = Cluster.start("replicated")
 topic = {"num_partitions": 1, "replication_factor": 3}
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
@@ -25,8 +25,20 @@ admin.create_topics({"rides": topic})
 leader = cluster.wait_for_leader("rides", 0)
 """,
     "view = panel.show(cluster)\nview",
-    # It ends when a button was pressed twice, so the button has to work while a cell runs.
-    "wait_until(lambda: view.text.count(': done in') == 2, timeout=100, what='two presses')",
+    """
+lines = "consumer = KafkaConsumer('rides', **own)\\nwhile running(): consumer.poll(timeout_ms=100)"
+own = {"bootstrap_servers": cluster.address, "group_id": "readers", **quick.consumer}
+hired = {"address": cluster.address, "own": own}
+team = {name: members.start(lines, name, **hired) for name in ("Ada", "Bob")}
+group = panel.show_group(cluster, "readers", team)
+group
+""",
+    # It ends when buttons were pressed three times, so they have to work while a cell runs.
+    """
+def pressed():
+    return (view.text + group.text).count(": done in") == 3
+wait_until(pressed, timeout=100, what="three presses")
+""",
     "cluster.close()",
 ]
 
@@ -47,6 +59,7 @@ def test_kill_moves_the_leader_and_restart_undoes_it_while_a_cell_runs(
     reader.run_all(notebook, "Play")
     page = reader.page
     cell = page.locator(".jp-Cell").nth(2)
+    of_group = page.locator(".jp-Cell").nth(3)
     row = cell.get_by_role("row", name="rides")
     expect(row).to_be_visible(timeout=100_000)
     leader = row.get_by_role("cell").nth(2).inner_text()
@@ -60,6 +73,17 @@ def test_kill_moves_the_leader_and_restart_undoes_it_while_a_cell_runs(
     expect(cell.get_by_role("log")).to_contain_text(f"kill broker {leader}: done")
     if picture := os.environ.get("KAFKALAB_PICTURE"):  # for the README
         cell.locator(".jp-Cell-outputWrapper").screenshot(path=picture)
+    # The group's, with the keyboard alone: from member to member, past freeze to kill.
+    of_group.get_by_role("radio", name="Ada").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    chosen = of_group.get_by_role("button", name="freeze Bob", exact=True)
+    expect(chosen).to_be_enabled(timeout=30_000)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(of_group.get_by_role("row", name="Bob")).to_contain_text("ended", timeout=30_000)
+    expect(of_group.get_by_role("row", name="Ada")).to_contain_text("running", timeout=30_000)
     page.get_by_role("button", name=f"restart {leader}", exact=True).click()
     expect(cell.get_by_role("log")).to_contain_text(
         f"restart broker {leader}: done", timeout=30_000

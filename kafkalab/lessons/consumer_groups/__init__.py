@@ -2,14 +2,16 @@
 
 from kafkalab.lessons.consumer_groups.coordinator import (
     beside_coordinator,
-    coordinator_of,
+    coordinators_of,
     java_hash,
 )
 from kafkalab.lessons.consumer_groups.dealing import counts, moved, owners, settle
+from kafkalab.lessons.consumer_groups.heat import records_by_member
 from kafkalab.lessons.consumer_groups.lag import Standing, Story, lag_of, lag_over_time
 from kafkalab.lessons.consumer_groups.packing import (
+    Silence,
     dealt_since,
-    different,
+    hire,
     longest_silence,
     records_of,
     records_over_time,
@@ -18,20 +20,22 @@ from kafkalab.lessons.consumer_groups.packing import (
 from kafkalab.lessons.consumer_groups.rows import before_and_after, who_has_what
 
 __all__ = [
+    "Silence",
     "Standing",
     "Story",
     "before_and_after",
     "beside_coordinator",
-    "coordinator_of",
+    "coordinators_of",
     "counts",
     "dealt_since",
-    "different",
+    "hire",
     "java_hash",
     "lag_of",
     "lag_over_time",
     "longest_silence",
     "moved",
     "owners",
+    "records_by_member",
     "records_of",
     "records_over_time",
     "settle",

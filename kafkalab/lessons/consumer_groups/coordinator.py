@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafkalab import quick
+from kafkalab.lessons.failover import preferred_lead
 
 if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
@@ -23,11 +24,12 @@ def java_hash(text: str) -> int:
 def beside_coordinator(cluster: Cluster, name: str, partitions: int = 6) -> tuple[str, int]:
     """A new topic of this name, and the broker that will coordinate a group of the topic's name.
 
-    The topic lies on all other brokers. All faults are undone first.
+    The topic lies on all other brokers. All faults are undone first, also those of an earlier run:
+    where a killed broker came back and leads nothing, one broker may coordinate every group.
     """
     from kafka import KafkaAdminClient
 
-    cluster.mend()
+    preferred_lead(cluster, "__consumer_offsets")
     topic = cluster.unused(name)
     coordinator = cluster.coordinator(topic)
     others = [broker for broker in cluster.brokers if broker != coordinator]
@@ -37,14 +39,14 @@ def beside_coordinator(cluster: Cluster, name: str, partitions: int = 6) -> tupl
     return topic, coordinator
 
 
-def coordinator_of(cluster: Cluster, group: str) -> Callable[[Any], str]:
-    """Of the id of the broker that coordinates a group: the brokers are asked."""
+def coordinators_of(cluster: Cluster, groups: Iterable[str]) -> Callable[[Any], str]:
+    """Of group -> id of the broker that coordinates it: the brokers are asked."""
+    asked = list(groups)
 
     def problem(told: Any) -> str:
-        if told == cluster.coordinator(group):
-            return ""
-        if told not in set(cluster.brokers):
-            return f"{told!r} is no broker of this cluster."
-        return "the brokers name another one."
+        if not isinstance(told, Mapping) or set(told) != set(asked):
+            return f"it should have the groups {', '.join(asked)} as keys."
+        wrong = [group for group in asked if told[group] != cluster.coordinator(group)]
+        return f"the brokers say otherwise of {', '.join(wrong)}." if wrong else ""
 
     return problem

@@ -30,21 +30,28 @@ class Standing:
 
 
 class Story:
-    """Looks at a topic and the group of its name, from now on, as often as it is told to."""
+    """Looks at a topic and the group of its name, from now on, as often as it is told to.
+
+    What lies in the topic already is not counted.
+    """
 
     def __init__(self, cluster: Cluster, topic: str) -> None:
         self._cluster, self._topic = cluster, topic
         self._began = time.monotonic()
+        self._there = self._end()
         self.seen: list[Standing] = []
         self.look()
 
     def look(self) -> Standing:
-        """Where they stand now. What has no commit yet counts from the start."""
-        ends = [one.end_offset or 0 for one in self._cluster.topic(self._topic).partitions]
+        """Where they stand now. A partition without a commit counts from its offset 0."""
+        end = self._end() - self._there
         commits = self._cluster.group(self._topic).offsets
         done = sum(offset for (name, _), offset in commits.items() if name == self._topic)
-        self.seen.append(Standing(time.monotonic() - self._began, sum(ends), done))
+        self.seen.append(Standing(time.monotonic() - self._began, end, done - self._there))
         return self.seen[-1]
+
+    def _end(self) -> int:
+        return sum(one.end_offset or 0 for one in self._cluster.topic(self._topic).partitions)
 
 
 def lag_over_time(story: Sequence[Standing], sent: float) -> Axes:

@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from kafkalab import quick
 from kafkalab.draw.drawing import MARK, PLATE, thousands
-from kafkalab.members import Event, Member
+from kafkalab.members import Event, Member, start
 from kafkalab.wait import wait_until
 
+if TYPE_CHECKING:
+    from kafkalab.cluster.cluster import Cluster
+
 SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A time in which none of some members had a record: when, in monotonic ns.
+
+    last: of each member what it had written down last in the middle of it.
+    """
+
+    began: int
+    ended: int
+    last: dict[str, str]
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended - self.began) / SECOND
+
+
+def hire(lines: str, names: Iterable[str], cluster: Cluster, topic: str) -> dict[str, Member]:
+    """A member for each name, which runs these lines beside the cells.
+
+    `settings` are the quick ones, but for `request_timeout_ms`, which is as by default: so long
+    does a commit try to find a coordinator.
+    """
+    settings = {key: value for key, value in quick.consumer.items() if key != "request_timeout_ms"}
+    given: dict[str, Any] = {"address": cluster.address, "topic": topic, "settings": settings}
+    return {name: start(lines, name, **given) for name in names}
 
 
 def wait_for_records(members: Iterable[Member], number: int, timeout: float = 90) -> None:
@@ -31,17 +64,6 @@ def records_of(member: Member) -> list[Event]:
     return [event for event in member.events if event.what == "record"]
 
 
-def different(members: Iterable[Member]) -> int:
-    """How many different records they had together."""
-    return len(
-        {
-            (event.facts["partition"], event.facts["offset"])
-            for member in members
-            for event in records_of(member)
-        }
-    )
-
-
 def dealt_since(members: Iterable[Member], moment: int) -> int:
     """How many times any of them was told of partitions after this moment, in monotonic ns."""
     return sum(
@@ -51,11 +73,8 @@ def dealt_since(members: Iterable[Member], moment: int) -> int:
     )
 
 
-def longest_silence(members: Iterable[Member]) -> tuple[float, dict[str, str]]:
-    """The longest time in which none of them had a record, between two others.
-
-    Its seconds, and of each member what it had written down last in the middle of it.
-    """
+def longest_silence(members: Iterable[Member]) -> Silence:
+    """The longest time in which none of them had a record, between two others."""
     team = list(members)
     at = sorted(event.at for member in team for event in records_of(member))
     began, ended = max(itertools.pairwise(at), key=lambda pair: pair[1] - pair[0])
@@ -63,19 +82,19 @@ def longest_silence(members: Iterable[Member]) -> tuple[float, dict[str, str]]:
         member.name: [one.what for one in member.events if one.at < (began + ended) / 2][-1]
         for member in team
     }
-    return (ended - began) / SECOND, last
+    return Silence(began, ended, last)
 
 
-def records_over_time(members: Sequence[Member], killed_at: int, what: str) -> Axes:
-    """How many records each member has had, over the seconds around a fault."""
+def records_over_time(members: Iterable[Member], killed_at: int, broker: int) -> Axes:
+    """How many records each member has had, over the seconds around the kill of a broker."""
     _, ax = plt.subplots(figsize=(8, 3.8))
     for member in members:
         at = [(event.at - killed_at) / SECOND for event in records_of(member)]
         ax.step(at, range(1, len(at) + 1), where="post", label=member.name)
     ax.axvline(0, color=MARK, linewidth=1)
     ax.annotate(
-        what, (0, 1), (4, -12), xycoords=("data", "axes fraction"), textcoords="offset points",
-        color=MARK, bbox=PLATE,
+        f"broker {broker} killed", (0, 1), (4, -12), xycoords=("data", "axes fraction"),
+        textcoords="offset points", color=MARK, bbox=PLATE,
     )  # fmt: skip
     ax.set(xlabel="seconds since the kill", ylabel="records of each member", ylim=(0, None))
     thousands(ax.yaxis)

@@ -1,4 +1,4 @@
-"""What changed between two looks at a cluster, in sentences."""
+"""What changed between two looks at a cluster or a group, in sentences."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Mapping
 
 from kafkalab import tables
 from kafkalab.cluster.glance import Glance
+from kafkalab.cluster.views import GroupView
+
+Owners = Mapping[tuple[str, int], str]
 
 
 def of_processes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
@@ -33,6 +36,31 @@ def marks(before: Glance, after: Glance) -> dict[tuple[str, int], str]:
             if words := ", ".join(word for word, (old, new) in pairs.items() if old != new):
                 found[place] = words
     return found
+
+
+def of_group(before: GroupView | None, after: GroupView) -> list[str]:
+    """Its state, and whom it counts as a member."""
+    if before is None:
+        return []
+    then, now = ({member.client for member in view.members} for view in (before, after))
+    return [
+        *(f"the group counts {name} out" for name in sorted(then - now)),
+        *(f"the group counts {name} in" for name in sorted(now - then)),
+        *([f"the group was {before.state} and is {after.state}"] * (before.state != after.state)),
+    ]
+
+
+def of_owners(before: Owners, after: Owners) -> list[str]:
+    """Who has which partition. Those that went the same way share a sentence."""
+    moved: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for topic, partition in sorted({*before, *after}):
+        old, new = (one.get((topic, partition), "nobody") for one in (before, after))
+        if old != new:
+            moved[topic, old, new].append(partition)
+    return [
+        f"{_named(topic, partitions)}: {old} read and {new} reads"
+        for (topic, old, new), partitions in moved.items()
+    ]
 
 
 def _members(before: Glance, after: Glance) -> list[str]:

@@ -22,3 +22,16 @@ def now(state: str, is_cut: bool) -> dict[str, bool]:
         "resume" if state == "paused" else "pause": is_there,
         "heal" if is_cut else "cut": is_cut or is_there,
     }
+
+
+OF_A_MEMBER: tuple[Place, ...] = (("freeze", "thaw"), ("kill",), ("start",))
+
+
+def of_member(state: str, can_start: bool) -> dict[str, bool]:
+    """What each place offers of a member: `running`, `frozen` or `ended`."""
+    is_there = state != "ended"
+    return {
+        "thaw" if state == "frozen" else "freeze": is_there,
+        "kill": is_there,
+        "start": can_start and not is_there,
+    }

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from html import escape, unescape
+from html import escape
 
 import ipywidgets
 
 from kafkalab import tables
 from kafkalab.cluster.glance import Glance
-from kafkalab.draw.charts import COLOURS
-from kafkalab.notebook.asking import heard_while_a_cell_runs
-from kafkalab.notebook.panel import changes
+from kafkalab.notebook.panel import board, changes
+from kafkalab.notebook.panel.board import MARKED_FOR, html_part
 from kafkalab.notebook.panel.offers import Place
 
-# Lines of the log; the newest stands first.
-REMEMBERED = 16
-# A word, a sign and a colour: each of them says the same.
-SIGNS = {
-    "running": ("●", "blue"),
-    "paused": ("‖", "orange"),
-    "stopped": ("✕", "red"),
-    "cut": ("⊘", "pink"),
-}
 MEANINGS = {
     "stop": "a controlled shutdown",
     "kill": "the process is gone, without a good-bye",
@@ -41,7 +27,6 @@ MEANINGS = {
 # Labels of one width put the buttons of all nodes below each other.
 LABEL = "33em"
 TABLE_HEIGHT = "24em"
-MARKED_FOR = 10  # seconds for which a change stands beside its partition
 
 
 @dataclass(frozen=True)
@@ -54,8 +39,8 @@ class NodeRow:
     rack: str | None
 
 
-class Widgets:
-    """May be told things by several threads. A widget sends only what has changed."""
+class Widgets(board.LiveBoard):
+    """The cluster's own: a row of buttons for each node, partitions, groups."""
 
     def __init__(
         self,
@@ -66,19 +51,15 @@ class Widgets:
         topics: tuple[str, ...] = (),
     ) -> None:
         """`places`: the buttons of each node, as the faults that one button may offer."""
+        super().__init__(f"The {title} cluster, live")
         self.nodes = nodes
         self._topics = topics
         self._seen = Glance()
         self._marks: dict[tuple[str, int], tuple[str, float]] = {}
         self.buttons: dict[tuple[str, int], ipywidgets.Button] = {}
-        self._labels = {node.name: _html() for node in nodes}
-        self._status, self._partitions, self._groups, self._log = (_html() for _ in range(4))
-        self._lines: deque[str] = deque(maxlen=REMEMBERED)
-        self._lock = threading.Lock()
-        self._ended = False
+        self._labels = {node.name: html_part() for node in nodes}
+        self._partitions, self._groups = html_part(), html_part()
         self._press = press
-        self._title = f"The {title} cluster, live"
-        self._note("Looking at it for the first time.")
         rows = []
         for node in nodes:
             buttons = [self._button(place, node) for place in places]
@@ -98,9 +79,7 @@ class Widgets:
 
     def _button(self, place: Place, node: NodeRow) -> ipywidgets.Button:
         """One button for a fault and its undoing: it stays where it is, and keeps the keyboard."""
-        button = ipywidgets.Button(
-            layout=ipywidgets.Layout(width="auto", min_width="5.5em"),
-        )
+        button = board.button()
         button.on_click(lambda _: self._pressed(button.description.split()[0], node))
         for fault in place:
             self.buttons[fault, node.id] = button
@@ -108,17 +87,16 @@ class Widgets:
         return button
 
     def _offer(self, fault: str, node: NodeRow, makes_sense: bool) -> None:
-        button = self.buttons[fault, node.id]
-        button.description = f"{fault} {node.id}"
-        button.tooltip = f"{fault} {node.name}: {MEANINGS[fault]}"
-        button.disabled = not makes_sense
-        heard_while_a_cell_runs(button)  # each change makes the kernel forget it
+        tooltip = f"{fault} {node.name}: {MEANINGS[fault]}"
+        board.offer(self.buttons[fault, node.id], fault, str(node.id), tooltip, makes_sense)
 
     @property
-    def text(self) -> str:
-        """What it shows, without its form."""
-        parts = [self._status, *self._labels.values(), self._partitions, self._groups, self._log]
-        return "\n".join(_plain(part.value) for part in parts if part.value)
+    def _parts(self) -> list[ipywidgets.HTML]:
+        return [self._status, *self._labels.values(), self._partitions, self._groups, self._log]
+
+    @property
+    def _pressable(self) -> list[ipywidgets.Widget]:
+        return list(self.buttons.values())
 
     def offer(self, offered: Mapping[int, Mapping[str, bool]]) -> None:
         """By node: the faults that stand on its buttons, and which of them make sense now."""
@@ -154,56 +132,19 @@ class Widgets:
         places = sorted(seen.partitions, key=lambda place: first.get(place[0], len(first)))
         return _partitions(seen, places, marks)
 
-    def tell(self, *sentences: str) -> None:
-        """Write into the log what happened now."""
-        if not sentences:
-            return
-        now = f"{datetime.now():%H:%M:%S}"
-        with self._lock:
-            self._lines.extendleft(f"{now} {sentence}" for sentence in sentences)
-            lines = "".join(f"<div>{escape(line)}</div>" for line in self._lines)
-            self._log.value = f'<div role="log"><b>What happened, newest first</b>{lines}</div>'
-
-    def warn(self, sentence: str) -> None:
-        """Say it where the state stands, until the next look."""
-        with self._lock:
-            if not self._ended:
-                self._note(sentence)
-
-    def end(self, why: str) -> None:
-        """Nothing can be pressed any more."""
-        with self._lock:
-            self._ended = True
-            self._note(why)
-            for button in self.buttons.values():
-                button.disabled = True
-
     def _pressed(self, fault: str, node: NodeRow) -> None:
         self.tell(f"you pressed: {fault} {node.name}")
         self._press(fault, node)
 
-    def _note(self, sentence: str) -> None:
-        self._status.value = (
-            f"<b>{escape(self._title)}</b> <span role='status'>{escape(sentence)}</span>"
-        )
-
-
-def _html() -> ipywidgets.HTML:
-    part = ipywidgets.HTML()
-    # JupyterLab's own look for tables, in its light and its dark theme.
-    part.add_class("jp-RenderedHTMLCommon")
-    return part
-
 
 def _label(node: NodeRow, state: str, seen: Glance) -> str:
-    sign, colour = SIGNS[state]
     facts = [node.address, f"rack {node.rack}" if node.rack else None]
     if node.address and seen.members is not None:
         facts.append("counted in" if node.id in seen.members else "counted out")
     rest = ", ".join(fact for fact in facts if fact)
     return (
         f"<div style='width: {LABEL}'>"
-        f"<span aria-hidden='true' style='color: {COLOURS[colour]}'>{sign}</span> "
+        f"{board.sign(state)} "
         f"<b>{escape(node.name)} {state}</b> {escape(rest)}</div>"
     )
 
@@ -238,7 +179,3 @@ def _groups(seen: Glance) -> str:
     if not rows:
         return "There is no consumer group yet."
     return tables.html("Consumer groups", ("group", "state", "topic", "lag"), rows)
-
-
-def _plain(html: str) -> str:
-    return " ".join(unescape(re.sub("<[^>]*>", " ", html)).split())

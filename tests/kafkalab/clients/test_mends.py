@@ -10,7 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import (
+    Deserializer,
+    KafkaAdminClient,
+    KafkaConsumer,
+    KafkaProducer,
+    TopicPartition,
+)
 from kafka.errors import KafkaTimeoutError
 from kafka.producer.sender import Sender
 from kafka.protocol.metadata import MetadataResponse
@@ -184,6 +190,35 @@ def test_a_leader_of_before_costs_no_record(
 
 
 @pytest.mark.cluster
+def test_a_value_that_cannot_be_read_is_told_in_each_poll(three: Cluster, topic: str) -> None:
+    class Number(Deserializer):
+        def deserialize(self, topic: str, headers: object, data: bytes) -> int:
+            return int(data)
+
+    with KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer:
+        for value in (b"1", b"2", b"three", b"4"):
+            producer.send(topic, value, partition=1).get(timeout=10)
+    came: list[object] = []
+    own = quick.consumer | {"auto_offset_reset": "earliest", "value_deserializer": Number()}
+    with KafkaConsumer(bootstrap_servers=three.address, **own) as consumer:
+        consumer.assign([TopicPartition(topic, 1)])
+
+        def poll() -> None:
+            while len(came) < 5:
+                try:
+                    polled = consumer.poll(timeout_ms=500)
+                    came.extend(record.value for records in polled.values() for record in records)
+                except ValueError:
+                    came.append("unreadable")
+
+        polls = threading.Thread(target=poll, daemon=True)
+        polls.start()
+        polls.join(timeout=15)
+        assert came == [1, 2, "unreadable", "unreadable", "unreadable"]
+        assert consumer.position(TopicPartition(topic, 1)) == 2
+
+
+@pytest.mark.cluster
 def test_a_producer_without_a_leader_waits_quietly(
     three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,7 +373,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 12
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 13
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)

@@ -2,13 +2,14 @@
 
 from types import SimpleNamespace as Namespace
 
+import pandas
 import pytest
 from kafka.coordinator.base import MemberState
 from matplotlib.patches import Rectangle
 
 from kafkalab.errors import CourseError
 from kafkalab.lessons import consumer_groups
-from kafkalab.lessons.consumer_groups import Standing
+from kafkalab.lessons.consumer_groups import Silence, Standing
 from kafkalab.members import Event
 from tests.kafkalab.drawn import words
 
@@ -102,17 +103,20 @@ def test_of_one_topic_the_partitions_have_numbers_alone():
     assert words(ax) == ["Ada", "Ada"]
 
 
-def test_a_story_counts_what_has_no_commit_from_the_start():
+def test_a_story_counts_from_what_lies_there_at_its_start():
     ends = [Namespace(end_offset=5), Namespace(end_offset=7), Namespace(end_offset=None)]
+    commits = {("red", 0): 4, ("blue", 0): 9}
     cluster = Namespace(
         topic=lambda _: Namespace(partitions=ends),
-        group=lambda _: Namespace(offsets={("red", 0): 4, ("blue", 0): 9}),
+        group=lambda _: Namespace(offsets=commits),
     )
     story = consumer_groups.Story(cluster, "red")
     ends[1].end_offset = 9
-    assert story.look().lag == 10
-    assert [one.lag for one in story.seen] == [8, 10]
-    assert story.seen[0].seconds <= story.seen[1].seconds
+    story.look()
+    commits["red", 1] = 9
+    assert story.look().seconds >= story.seen[0].seconds
+    told = [(one.end, one.committed, one.lag) for one in story.seen]
+    assert told == [(0, -8, 8), (2, -8, 10), (2, 1, 1)]
 
 
 def test_the_chart_of_the_lag_names_the_largest():
@@ -124,13 +128,13 @@ def test_the_chart_of_the_lag_names_the_largest():
 def test_a_silence_counts_only_where_nobody_had_a_record():
     ada, bob = packer("Ada", 1, 6), packer("Bob", 2, 5)
     ada.events.insert(2, Event("commits", int(1.5e9)))
-    seconds, last = consumer_groups.longest_silence([ada, bob])
-    assert seconds == 3
-    assert last == {"Ada": "commits", "Bob": "record"}
+    silence = consumer_groups.longest_silence([ada, bob])
+    assert silence == Silence(int(2e9), int(5e9), {"Ada": "commits", "Bob": "record"})
+    assert silence.seconds == 3
 
 
 def test_the_chart_of_records_counts_from_the_fault():
-    ax = consumer_groups.records_over_time([packer("Ada", 1, 6)], int(2e9), "broker 1 killed")
+    ax = consumer_groups.records_over_time([packer("Ada", 1, 6)], int(2e9), broker=1)
     assert words(ax) == ["broker 1 killed"]
     assert ax.lines[0].get_xydata().tolist() == [[-1, 1], [4, 2]]
 
@@ -150,11 +154,20 @@ def test_the_hash_is_javas(text, number):
 
 
 def test_a_wrong_coordinator_is_told_apart():
-    cluster = Namespace(brokers=[0, 1, 2], coordinator=lambda group: {"kitchen": 2}[group])
-    problem = consumer_groups.coordinator_of(cluster, "kitchen")
-    assert problem(2) == ""
-    assert problem(7) == "7 is no broker of this cluster."
-    assert "another one" in problem(1)
+    brokers = {"kitchen": 2, "audit": 0}
+    cluster = Namespace(coordinator=lambda group: brokers[group])
+    problem = consumer_groups.coordinators_of(cluster, brokers)
+    assert problem({"kitchen": 2, "audit": 0}) == ""
+    assert problem({"kitchen": 1, "audit": 0}) == "the brokers say otherwise of kitchen."
+    assert "kitchen, audit as keys" in problem({"kitchen": 2})
+    assert "kitchen, audit as keys" in problem(2)
+
+
+def test_records_by_member_and_partition_are_a_heat_map():
+    rows = [("Ada", 0)] * 3 + [("Bob", 1)]
+    ax = consumer_groups.records_by_member(pandas.DataFrame(rows, columns=["member", "partition"]))
+    assert words(ax) == ["3", "0", "0", "1"]
+    assert (ticks(ax.yaxis), ticks(ax.xaxis)) == (["Ada", "Bob"], ["0", "1"])
 
 
 def test_a_wrong_lag_is_told_apart():
@@ -164,15 +177,6 @@ def test_a_wrong_lag_is_told_apart():
     assert "[0, 1] as keys" in problem({0: 5})
     assert "[0, 1] as keys" in problem(5)
     assert problem({0: 4, 1: 0}).endswith("of partition 0.")
-
-
-def test_a_record_that_came_twice_is_counted_once():
-    place = {"partition": 0, "offset": 7}
-    team = [
-        Namespace(events=[Event("record", 1, place), Event("record", 2, place | {"offset": 8})]),
-        Namespace(events=[Event("polls", 1), Event("record", 3, place)]),
-    ]
-    assert consumer_groups.different(team) == 2
 
 
 def test_what_was_dealt_out_before_a_fault_is_not_counted():

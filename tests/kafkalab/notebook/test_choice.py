@@ -13,7 +13,7 @@ WHY = {"broker 0": "it is dead.", "nobody": "two replicas are in sync.", "broker
 def test_without_a_choice_each_wrong_answer_is_explained():
     choice = Choice(QUESTION, *ANSWERS)
     assert repr(choice.against("broker 1", WHY)) == (
-        "You did not choose. It is broker 1. Not “broker 0”: it is dead. "
+        "You did not choose. The answer of this run: broker 1. Not “broker 0”: it is dead. "
         "Not “nobody”: two replicas are in sync. It is next."
     )
 
@@ -22,7 +22,8 @@ def test_what_is_said_against_two_answers_is_said_once():
     why = {"broker 0": "both are dead.", "broker 2": "both are dead."}
     said = Choice("Who leads at last?", "broker 0", "broker 1", "broker 2").against("broker 1", why)
     assert repr(said) == (
-        "You did not choose. It is broker 1. Not “broker 0” nor “broker 2”: both are dead."
+        "You did not choose. The answer of this run: broker 1. "
+        "Not “broker 0” nor “broker 2”: both are dead."
     )
 
 
@@ -30,7 +31,8 @@ def test_a_wrong_choice_is_explained_and_a_right_one_is_named():
     choice = Choice("Who leads now?", *ANSWERS)
     choice.keep("nobody")
     assert repr(choice.against("broker 1", WHY)) == (
-        "You chose “nobody”: two replicas are in sync. It is broker 1. It is next."
+        "You chose “nobody”: two replicas are in sync. "
+        "The answer of this run: broker 1. It is next."
     )
     choice.keep("broker 1")
     assert repr(choice.against("broker 1", WHY)).startswith("You chose broker 1, and so it is.")

@@ -1,0 +1,23 @@
+"""Lesson consumer_patterns: a slow service, members that hand over, and what is drawn of it."""
+
+from kafkalab.lessons.consumer_patterns.answers import gap_free, rush_first, served
+from kafkalab.lessons.consumer_patterns.drawings import lag_by_day, models
+from kafkalab.lessons.consumer_patterns.reading import evening, first_poll, lags, new_topic, read_on
+from kafkalab.lessons.consumer_patterns.service import Call, Service
+from kafkalab.lessons.consumer_patterns.threads import threads
+
+__all__ = [
+    "Call",
+    "Service",
+    "evening",
+    "first_poll",
+    "gap_free",
+    "lag_by_day",
+    "lags",
+    "models",
+    "new_topic",
+    "read_on",
+    "rush_first",
+    "served",
+    "threads",
+]

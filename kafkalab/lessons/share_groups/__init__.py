@@ -1,0 +1,55 @@
+"""Lesson share_groups: films, who developed them and when, and how often each was handed out."""
+
+from kafkalab.lessons.share_groups.bars import (
+    deliveries_per_record,
+    work_over_time,
+)
+from kafkalab.lessons.share_groups.crew import (
+    Turn,
+    answer_to,
+    answers,
+    by_worker,
+    dead,
+    holder,
+    overtakers,
+    ready,
+    seconds_of,
+    settled,
+    turns,
+    wait_for_films,
+)
+from kafkalab.lessons.share_groups.developing import (
+    develop,
+    developed,
+    fits,
+    spoilt,
+)
+from kafkalab.lessons.share_groups.kept import (
+    agreed,
+    states,
+    told,
+)
+
+__all__ = [
+    "Turn",
+    "agreed",
+    "answer_to",
+    "answers",
+    "by_worker",
+    "dead",
+    "deliveries_per_record",
+    "develop",
+    "developed",
+    "fits",
+    "holder",
+    "overtakers",
+    "ready",
+    "seconds_of",
+    "settled",
+    "spoilt",
+    "states",
+    "told",
+    "turns",
+    "wait_for_films",
+    "work_over_time",
+]

@@ -1,0 +1,88 @@
+"""Drawings: who worked on which record and when, and how often each record was handed out.
+
+Workers import this package, too, so the drawing program is imported where something is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kafkalab.lessons.share_groups.crew import Turn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARK = "#666666"
+FIRST, OTHER = "#D55E00", "#9CC9E8"
+ALONE, TOGETHER = "#555555", "#0072B2"
+
+
+def work_over_time(
+    work: Sequence[Turn], crews: Mapping[str, Iterable[str]], label: str = "offset"
+) -> Axes:
+    """A row for each worker of each crew, a bar for each turn, with its offset in it.
+
+    The lowest offset stands out. By the label `tries` the bars hold the number of the delivery
+    instead, and lines say when the record was handed out. A worker without work has a row, too.
+    """
+    import matplotlib.pyplot as plt
+
+    names = [name for crew in crews.values() for name in crew]
+    start = min(turn.began for turn in work)
+    end = max(turn.ended or turn.began for turn in work) - start
+    lowest = min(turn.offset for turn in work) if label == "offset" else None
+    _, ax = plt.subplots(figsize=(8, 1.1 + 0.36 * len(names)), layout="constrained")
+    for height, name in enumerate(reversed(names)):
+        mine = [turn for turn in work if turn.worker == name]
+        if not mine:
+            ax.text(end / 100, height, "no record", va="center", fontsize=9, color="#777777")
+        for turn in mine:
+            left, width = turn.began - start, (turn.ended or start + end) - turn.began
+            colour = FIRST if turn.offset == lowest else OTHER
+            ax.barh(height, width, left=left, height=0.72, color=colour, edgecolor="white")
+            ax.text(
+                left + width / 2, height, str(getattr(turn, label)),
+                ha="center", va="center", fontsize=8, color="white" if colour == FIRST else "black",
+            )  # fmt: skip
+    if label == "tries":
+        for turn in work:
+            line = ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
+        line.set_label("handed out")
+        ax.legend(loc="lower left")
+    top = len(names) - 0.5
+    for crew, those in crews.items():
+        bottom = top - len(list(those))
+        ax.text(end, (top + bottom) / 2, crew, ha="right", va="center", fontweight="bold")
+        if bottom > 0:
+            ax.axhline(bottom, color=MARK, linewidth=0.8)
+        top = bottom
+    ax.set_yticks(range(len(names)), list(reversed(names)))
+    inside = "offset of the film" if label == "offset" else "which delivery it is"
+    ax.set(
+        xlabel=f"seconds since the first film was begun (in the bars: {inside})",
+        ylim=(-0.6, len(names) - 0.4),
+    )
+    ax.grid(visible=False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def deliveries_per_record(
+    consumer_group: Mapping[int, int], share_group: Mapping[int, int], records: int
+) -> Axes:
+    """Two bars for each record: how often each kind of group handed it out."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots(figsize=(8, 3.4))
+    series = (("consumer group", consumer_group, ALONE), ("share group", share_group, TOGETHER))
+    for number, (name, counts, colour) in enumerate(series):
+        places = [offset + (number - 0.5) * 0.4 for offset in range(records)]
+        heights = [counts.get(offset, 0) for offset in range(records)]
+        bars = ax.bar(places, heights, width=0.38, color=colour, label=name)
+        ax.bar_label(bars, fontsize=9)
+    ax.set_xticks(range(records))
+    ax.set(xlabel="film (its offset)", ylabel="times handed out")
+    ax.margins(y=0.12)
+    ax.legend(loc="upper right")
+    return ax
