@@ -249,7 +249,7 @@ why = {
 }
 print(my_end.against("when her session is over", why))
 silent = moved.loc[["Cleo is killed", "Bob freezes"]].min().min()
-title = f"A good-bye costs {left:.1f} s at most, death or frost {silent:.1f} s and more"
+title = f"Good-byes cost up to {left:.1f} s, deaths and freezes {silent:.1f} s or more"
 ax = rebalancing.standstill_by_group(table, session / 1000)
 ax.set_title(title)
 charts.show(ax, f"{title}. {table.round(1).to_string(index=False)}")

@@ -98,7 +98,7 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
         Line2D([], [], color=COLOURS[number], linewidth=5, label=group)
         for number, group in enumerate(groups)
     ]
-    for label, inside, size in (("kept its reader", "none", 10), ("moved", MARK, 6)):
+    for label, inside, size in (("same reader", "none", 10), ("moved", MARK, 6)):
         dot = Line2D([], [], color=MARK, marker="o", markersize=size, linestyle="", label=label)
         dot.set_markerfacecolor(inside)
         keys.append(dot)
