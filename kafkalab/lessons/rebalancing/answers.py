@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,7 +18,7 @@ def refused_with(start: Callable[[Any], Member], orders: int) -> Callable[[Any],
     """
 
     def problem(told: Any) -> str:
-        if not isinstance(told, int) or told < 1:
+        if type(told) is not int or told < 1:
             return "it should be a number, 1 at least."
         member = start(told)
         member.wait_for(
@@ -34,23 +35,28 @@ def refused_with(start: Callable[[Any], Member], orders: int) -> Callable[[Any],
 def fenced_by(start: Callable[[Any], Member], older: Member) -> Callable[[Any], str]:
     """Of an instance id: a member is started with it, and the older one shall be refused for that.
 
-    Members write down `assigned` and `error`.
+    Members write down `assigned` and `error`. Both end with the answer.
     """
 
     def problem(told: Any) -> str:
         if not isinstance(told, str) or not told:
             return "it should be a text."
-        start(told).wait_for(
-            lambda events: any(event.what in ("assigned", "error") for event in events),
-            what="an answer of the group",
-            timeout=30,
-        )
-        if older.state == "ended":
-            return f"{older.name} has ended: run the cells above again."
-        with contextlib.suppress(WaitTimeout):
-            older.wait_for(fence_of, what="the fence", timeout=6)
-            return ""
-        return f"{older.name} works on: the newcomer is a member of its own."
+        older.wait_for(_has_answer, what="partitions")
+        since = time.monotonic_ns()
+        newcomer = start(told)
+        try:
+            newcomer.wait_for(_has_answer, what="an answer of the group", timeout=30)
+            with contextlib.suppress(WaitTimeout):
+                older.wait_for(
+                    lambda events: fence_of(e for e in events if e.at > since),
+                    what="the fence",
+                    timeout=6,
+                )
+                return ""
+            return f"{older.name} works on: the newcomer is a member of its own."
+        finally:
+            newcomer.stop()
+            older.stop()
 
     return problem
 
@@ -59,6 +65,10 @@ def fence_of(events: Iterable[Event]) -> str | None:
     """What a member was told when it was fenced."""
     said = (str(event.facts["says"]) for event in events if event.what == "error")
     return next((one for one in said if "fenced" in one), None)
+
+
+def _has_answer(events: list[Event]) -> bool:
+    return any(event.what in ("assigned", "error") for event in events)
 
 
 def _ended(events: list[Event], orders: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -28,7 +28,7 @@ class Read:
 class GroupChange:
     """Something that happened to several groups at once. What it did is known after its `with`.
 
-    before, after: of each group, partition -> reader. busy: the readers that had their hands full.
+    By group: `before` and `after`, partition -> reader; `busy`, who had their hands full.
     """
 
     what: str
@@ -38,7 +38,7 @@ class GroupChange:
     after: dict[str, Having] = field(default_factory=dict)
     busy: dict[str, set[str]] = field(default_factory=dict)
     records: dict[str, list[Read]] = field(default_factory=dict)
-    started: dict[str, int] = field(default_factory=dict)  # newcomers, and when they began
+    started: dict[str, dict[str, int]] = field(default_factory=dict)  # newcomers, and when
 
     def stood(self, group: str) -> dict[int, float]:
         """Partition -> the longest time, in seconds, without a record of it in the group."""
@@ -104,6 +104,7 @@ def change(
     """
     _send_home(teams, without, timeout)
     before = {title: having(team) for title, team in teams.items()}
+    first = {title: list(team.items()) for title, team in teams.items()}
     crowd.thaw()
     try:
         _wait_for_flow(before, teams, timeout)
@@ -117,11 +118,15 @@ def change(
         if crowd.state == "running":
             crowd.freeze()
     for title, team in teams.items():
-        found.records[title] = _around(reads(team), found.began)
-        for name, member in team.items():
-            for event in member.events:
-                if event.what == "started" and event.at > found.began:
-                    found.started[name] = event.at
+        # With those whose place somebody else of their name has taken: they read, too.
+        everybody = [*team.items(), *(one for one in first[title] if one[1] is not team[one[0]])]
+        found.records[title] = _around(_reads(everybody), found.began)
+        found.started[title] = {
+            name: event.at
+            for name, member in team.items()
+            for event in member.events
+            if event.what == "started" and event.at > found.began
+        }
         found.busy[title] = set(_works(team, found.began))
 
 
@@ -212,9 +217,13 @@ def _works(team: Team, since: int) -> list[str]:
 
 def reads(team: Team) -> list[Read]:
     """What the members of a team have read, in the order of time."""
+    return _reads(team.items())
+
+
+def _reads(members: Iterable[tuple[str, Member]]) -> list[Read]:
     found = [
         Read(event.at, name, event.facts["partition"])
-        for name, member in team.items()
+        for name, member in members
         for event in member.events
         if event.what == "record"
     ]

@@ -41,15 +41,11 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
         ax.set_ylim(len(change.before[group]) - 0.5, -0.5)
         ax.set_ylabel(f"{group}\npartition")
         ax.grid(axis="y", visible=False)
-        for newcomer in change.started.values():
-            ax.axvline(
-                (newcomer - change.began) / SECOND, color=MARK, linewidth=1, linestyle=(0, (3, 2))
-            )
-    if change.started:
-        panels[0, 0].set_ylim(top=-1.5)
-    for name, newcomer in change.started.items():
-        seconds = (newcomer - change.began) / SECOND
-        panels[0, 0].text(seconds, -0.95, f" {name} starts", color=MARK, va="center")
+        for name, newcomer in change.started[group].items():
+            seconds = (newcomer - change.began) / SECOND
+            ax.axvline(seconds, color=MARK, linewidth=1, linestyle=(0, (3, 2)))
+            ax.set_ylim(top=-1.5)
+            ax.text(seconds, -0.95, f" {name}'s program starts", color=MARK, va="center")
     panels[-1, 0].set_xlabel("seconds since the long order was sent")
     panels[-1, 0].set_xlim(-0.1, (change.ended - change.began) / SECOND)
     keys = [Line2D([], [], color=colours[name], linewidth=5, label=name) for name in names]
@@ -102,7 +98,7 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
         Line2D([], [], color=COLOURS[number], linewidth=5, label=group)
         for number, group in enumerate(groups)
     ]
-    for label, inside, size in (("kept its reader", "none", 10), ("moved", MARK, 6)):
+    for label, inside, size in (("same reader", "none", 10), ("moved", MARK, 6)):
         dot = Line2D([], [], color=MARK, marker="o", markersize=size, linestyle="", label=label)
         dot.set_markerfacecolor(inside)
         keys.append(dot)

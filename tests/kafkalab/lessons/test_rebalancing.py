@@ -1,5 +1,6 @@
 """The helpers of lesson 12: who has what, what stood still, and what its exercises say."""
 
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace as Namespace
 
@@ -10,6 +11,7 @@ from kafkalab import Cluster, CourseError, members, quick
 from kafkalab.lessons import rebalancing
 from kafkalab.lessons.rebalancing import GroupChange, Read
 from kafkalab.members import Event
+from kafkalab.wait import WaitTimeout
 from tests.kafkalab.drawn import words
 
 pytestmark = pytest.mark.usefixtures("no_figure_stays")
@@ -67,7 +69,7 @@ def arranged():
                 for name, seconds in reads
             ]
         },
-        started={"Dan": 3 * SECOND},
+        started={"eager": {"Dan": 3 * SECOND}},
     )
 
 
@@ -102,7 +104,7 @@ def test_a_standstill_is_the_longest_silence_of_a_partition_whoever_reads_it():
 
 def test_the_picture_of_records_has_a_stroke_for_each():
     ax = rebalancing.records_by_partition(arranged(), ["eager"])
-    assert words(ax) == [" Dan starts"]
+    assert words(ax) == [" Dan's program starts"]
     strokes = sorted(float(line[0, 0]) for drawn in ax.collections for line in drawn.get_segments())
     assert strokes == pytest.approx(
         [-0.2, -0.1, 0, 0, 0.1, 0.2, 1, 1, 4, 7, 8]
@@ -131,6 +133,7 @@ def test_a_batch_that_is_too_large_is_told_with_what_it_cost():
     problem = rebalancing.refused_with(lambda _: packer("packed", "packed", "refused"), orders=2)
     assert problem(5) == "after 2 orders the commit was refused."
     assert "a number" in problem("five")
+    assert "a number" in problem(True)
     problem = rebalancing.refused_with(lambda _: packer("packed", "committed"), orders=1)
     assert problem(1) == ""
 
@@ -140,6 +143,26 @@ def test_a_fence_is_known_by_its_words():
     fence = Event("error", 0, {"says": "Static consumer fenced by other consumer"})
     assert rebalancing.fence_of([other]) is None
     assert rebalancing.fence_of([other, fence]) == "Static consumer fenced by other consumer"
+
+
+def test_only_a_fence_that_follows_the_newcomer_counts():
+    fence = Event("error", 0, {"says": "Static consumer fenced by other consumer"})
+    old = packer("assigned")
+    old.name = "Eve"
+    old.events.append(fence)
+
+    def wait_for(condition, **_):
+        if not condition(old.events):
+            raise WaitTimeout("the fence", 0)
+
+    old.wait_for = wait_for
+
+    def takes_the_seat(_):
+        old.events.append(Event("error", time.monotonic_ns(), fence.facts))
+        return packer("assigned")
+
+    assert "works on" in rebalancing.fenced_by(lambda _: packer("assigned"), old)("Nobody")
+    assert rebalancing.fenced_by(takes_the_seat, old)("Eve") == ""
 
 
 @pytest.fixture
@@ -173,5 +196,12 @@ def test_a_change_is_measured_in_a_group_of_kip_848(cluster):
     assert min(stood[p] for p in dies.moved("red")) > 2.5  # a session of 4 s, less a heartbeat
     assert rebalancing.told_since(teams["red"]["Ada"], dies.began) >= 1
     rebalancing.fill_up(teams, start, members=2, partitions=4)
+    with rebalancing.change(teams, "Bob restarts", crowd=crowd, members=2) as restarts:
+        teams["red"]["Bob"].stop()
+        away = time.monotonic_ns()
+        teams["red"]["Bob"] = start("Bob")
+    first = min(one.at for one in restarts.records["red"] if one.at > away and one.member == "Bob")
+    assert any(one.member == "Bob" and one.at < away for one in restarts.records["red"])
+    assert restarts.started["red"]["Bob"] < first
     for one in (*teams["red"].values(), crowd):
         one.stop()
