@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkalab import tables
-from kafkalab.clients import bootstrapping, joining, leaders, routing, sending
+from kafkalab.clients import bootstrapping, committing, joining, leaders, routing, sending
 
 UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
@@ -113,6 +113,12 @@ MENDS = Mends(
             "An answer of the group that comes between two polls is dropped, and so is the member.",
             UNREPORTED,
             joining.finish_what_was_begun,
+        ),
+        Mend(
+            "consumer",
+            "It refuses a commit while five requests are on their way to the coordinator.",
+            UNREPORTED,
+            committing.wait_for_room,
         ),
         Mend(
             "admin client",
