@@ -33,7 +33,7 @@ cluster = Cluster.start("single")
 # %% [markdown]
 # ## Killed once
 #
-# Twelve payments lie in one partition, and a hundred in another for later. A value is an amount in
+# Twelve payments lie in one partition, a hundred in another for later. A value is an amount in
 # euros.
 
 # %%
@@ -87,7 +87,7 @@ assert careful_trial.charged == (list(range(8)), list(range(4, 12))), careful_tr
 assert careful_trial.committed == [None, 4, 4], careful_trial
 
 # %% [markdown]
-# The next program begins at the commit of the first batch, as in lesson 03.
+# The next program begins at the commit of the first batch.
 #
 # Move one line, and the commit comes before the work. This program is killed at its sixth charge.
 
@@ -146,10 +146,8 @@ consumer.close()
 my_never = Prediction("payments never charged")
 my_never
 
-# %% [markdown]
-# All together: five programs, each killed at three points.
-
 # %%
+# All together: five programs, each killed at three points.
 automatic = {"enable_auto_commit": True, "auto_commit_interval_ms": 1}
 at_once = careful.replace(commit, "")
 programs = {
@@ -326,9 +324,9 @@ assert clerk.committed(many) == reached, clerk.committed(many)
 # `commit_async` tries once: a second try could come after a newer commit and move the place back.
 # What became of it, its future knows, or a `callback`.
 #
-# A commit that failed does no harm where a later one works. So the usual loop calls `commit_async`
-# for each batch, looks at the answers, and calls `commit` where no later one follows: at its end,
-# and before it gives partitions up.
+# A commit that failed does no harm where a later one works. (A member that was shut out can commit
+# no more.) So the usual loop calls `commit_async` for each batch, looks at the answers, and calls
+# `commit` where no later one follows: at its end, and before it gives partitions up.
 
 # %% [markdown]
 # ## Work and offset change together
@@ -370,9 +368,9 @@ while (at := consumer.position(place)) < end:
 """
 
 # %% [markdown]
-# A hundred payments, and ten kills, one after the other, at points drawn by `seed`; then a run to
-# the end. Beside it the same program runs without its lines `BEGIN` and `COMMIT`, killed at points
-# of the same names. How many payments does the first charge twice or never?
+# A hundred payments, and ten kills at points drawn by `seed`; then a run to the end. Beside it the
+# same program runs without its lines `BEGIN` and `COMMIT`, killed at points of the same names. How
+# many payments does the first charge twice or never?
 
 # %% tags=["prediction"]
 apart = together.replace('db.execute("BEGIN IMMEDIATE")', "").replace('db.execute("COMMIT")', "")
@@ -686,9 +684,9 @@ len(commits), commits[-1]
 # %% [markdown]
 # And it can go. Brokers let a commit **expire**, by default seven days after the last member of a
 # group has left; with `assign`, or for a topic to which its group no longer subscribes, after the
-# commit itself (`offsets.retention.minutes`). Here an admin client deletes it. The log then has the
-# same as after an expiry: a record without an offset. More payments come, and the clerk starts
-# again, with each of kafka-python's three reset policies.
+# commit itself (`offsets.retention.minutes`). Here an admin client deletes it, which leaves what an
+# expiry leaves: a record without an offset. More payments come, and the clerk starts again, with
+# each of kafka-python's three reset policies.
 
 # %%
 clerk.commit({many: OffsetAndMetadata(100, "", -1)})
