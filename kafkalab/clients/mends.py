@@ -13,7 +13,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkalab import tables
-from kafkalab.clients import bootstrapping, decoding, joining, leaders, pausing, routing, sending
+from kafkalab.clients import (
+    bootstrapping,
+    committing,
+    decoding,
+    joining,
+    leaders,
+    pausing,
+    routing,
+    sending,
+)
 
 UNREPORTED = "Not reported, as far as we know."
 ISSUES = "https://github.com/dpkp/kafka-python/issues/"
@@ -125,6 +134,12 @@ MENDS = Mends(
             "A partition that was paused stands after `resume` if another was read meanwhile.",
             UNREPORTED,
             pausing.take_up_what_was_paused,
+        ),
+        Mend(
+            "consumer",
+            "It refuses a commit while five requests are on their way to the coordinator.",
+            UNREPORTED,
+            committing.wait_for_room,
         ),
         Mend(
             "admin client",

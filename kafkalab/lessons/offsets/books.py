@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,15 +55,6 @@ class Books:
         with contextlib.closing(sqlite3.connect(self.file, timeout=10)) as db:
             return db.execute(query, values).fetchall()
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[sqlite3.Connection]:
-        """Another program holds the lock meanwhile; yields a connection that does not wait."""
-        other = sqlite3.connect(self.file, isolation_level=None)
-        ours = sqlite3.connect(self.file, timeout=0)
-        with contextlib.closing(other), contextlib.closing(ours):
-            other.execute("BEGIN IMMEDIATE")
-            yield ours
-
     @property
     def times(self) -> Counter[int]:
         """How often each offset was charged."""
@@ -93,7 +84,7 @@ def survive(
     programs: Mapping[str, str],
     kills: Sequence[Point],
     settings: Mapping[str, Any],
-    timeout: float = 60,
+    timeout: float | None = None,
 ) -> dict[str, Books]:
     """Run each program until it has been killed so many times and then has ended by itself.
 
@@ -167,8 +158,11 @@ class Replay:
 
 
 def not_these(found: Sequence[Any], wanted: Sequence[Any]) -> str:
-    """What is not right yet of records that should be those."""
-    if found == wanted:
+    """What is not right yet of records that should be those, but polled once more."""
+    if any(one is other for one in found for other in wanted):
+        return "these are the records of before; let the consumer poll them again."
+    if [one.offset for one in found] == [one.offset for one in wanted]:
         return ""
-    first = found[0].offset if found else "none"
-    return f"the first one has offset {first}, and it should be {wanted[0].offset}."
+    if len(found) != len(wanted):
+        return f"there are {len(found)} records, and it should be {len(wanted)}."
+    return f"the first one has offset {found[0].offset}, and it should be {wanted[0].offset}."

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from kafkalab.lessons.offsets.books import Books
+from kafkalab.lessons.offsets.books import Books, Life
 from kafkalab.lessons.offsets.runs import Point
 from kafkalab.lessons.offsets.trials import Fate
 
@@ -56,19 +56,25 @@ def by_life(books: Mapping[str, Books], end: int) -> list[Axes]:
             ax.text(
                 max(life.charged, default=max(seen, default=-1)) + 2,
                 life.number,
-                f"† {life.killed_at}" if life.killed_at else "ended",
+                _end(life),
                 fontsize=8,
                 va="center",
             )
         ax.set(xlim=(-1, end * 1.28), xlabel="offset of the payment")
+        ax.set_xticks(range(0, end + 1, max(end // 5, 1)))
         ax.set_ylim(len(kept.lives) + 0.6, 0.4)
         ax.set_title(f"{name}: {len(kept.twice)} twice, {len(kept.never(end))} never", fontsize=10)
         _bare(ax)
         drawn.append(ax)
-    drawn[0].set_ylabel("run of the program († killed)")
+    drawn[0].set_ylabel("run of the program († killed at this danger)")
     drawn[0].set_yticks(range(1, len(next(iter(books.values())).lives) + 1))
     drawn[-1].legend(handles=LEGEND, loc="upper right", fontsize=8)
     return drawn
+
+
+def _end(life: Life) -> str:
+    words = f"† {life.killed_at}" if life.killed_at else "ended"
+    return words if life.charged else f"{words}, nothing kept"
 
 
 def _strip(ax: Axes, trial: Fate, left: float, row: int) -> None:

@@ -74,9 +74,10 @@ class ProgramRun:
 
 
 def run_all(
-    cluster: Cluster, name: str, runs: Sequence[ProgramRun], timeout: float = 60
+    cluster: Cluster, name: str, runs: Sequence[ProgramRun], timeout: float | None = None
 ) -> ProgramRuns:
-    """Start a member that runs these programs one after the other."""
+    """Start a member that runs these programs one after the other, each with seconds to spare."""
+    timeout = 30 + 4 * len(runs) if timeout is None else timeout
     errands = [(HEAD + run.text, {**run.given, "die": run.die}) for run in runs]
     member = members.start(
         PARENT,

@@ -15,6 +15,7 @@ from kafka import (
     KafkaAdminClient,
     KafkaConsumer,
     KafkaProducer,
+    OffsetAndMetadata,
     TopicPartition,
 )
 from kafka.errors import KafkaTimeoutError
@@ -357,6 +358,22 @@ def test_a_member_gets_its_partitions_however_short_it_polls() -> None:
 
 
 @pytest.mark.cluster
+def test_quick_commits_arrive_in_their_order(three: Cluster, topic: str) -> None:
+    place = TopicPartition(topic, 0)
+    own = quick.consumer | {"group_id": f"{topic} quick", "enable_auto_commit": False}
+    with KafkaConsumer(bootstrap_servers=three.address, **own) as consumer:
+        consumer.assign([place])
+        consumer.commit({place: OffsetAndMetadata(0, "", -1)})  # now the group has a coordinator
+        order = []
+        for number in range(60):
+            answer = consumer.commit_async({place: OffsetAndMetadata(number, "", -1)})
+            answer.add_both(lambda error, number=number: order.append((number, error)))
+        consumer.commit({place: OffsetAndMetadata(60, "", -1)})
+        assert order == [(number, None) for number in range(60)]
+        assert consumer.committed(place) == 60
+
+
+@pytest.mark.cluster
 def test_an_admin_client_finds_another_broker() -> None:
     with Cluster.start("replicated") as three:
         admin = KafkaAdminClient(bootstrap_servers=three.address, **quick.admin)
@@ -398,7 +415,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 14
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 15
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)

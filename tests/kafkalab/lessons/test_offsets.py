@@ -102,17 +102,6 @@ def test_books_say_what_is_there_twice_and_never(books):
     assert books.never(5) == [2, 4]
 
 
-def test_a_lock_is_held_as_long_as_it_is_asked_for(books):
-    insert = "INSERT INTO charges VALUES (4, 1, 'a')"
-    with books.locked() as db, pytest.raises(sqlite3.OperationalError, match="locked"):
-        db.execute(insert)
-    assert books.never(5) == [2, 4]
-    with sqlite3.connect(books.file, timeout=0) as db:
-        db.execute(insert)
-    db.close()
-    assert books.never(5) == [2]
-
-
 def test_books_are_gone_with_their_object(tmp_path):
     kept = offsets.Books()
     folder = kept.file.rpartition("/")[0]
@@ -126,9 +115,13 @@ def test_books_are_gone_with_their_object(tmp_path):
 
 def test_records_that_are_not_yet_those(books):
     records = [Namespace(offset=40), Namespace(offset=41)]
-    assert offsets.not_these(records, records) == ""
-    assert "first one has offset 41, and it should be 40" in offsets.not_these(records[1:], records)
-    assert "none" in offsets.not_these([], records)
+    again = [Namespace(offset=40), Namespace(offset=41)]
+    assert offsets.not_these(again, records) == ""
+    assert "records of before" in offsets.not_these(records, records)
+    late = [Namespace(offset=44), Namespace(offset=45)]
+    assert "first one has offset 44, and it should be 40" in offsets.not_these(late, records)
+    assert "1 records, and it should be 2" in offsets.not_these(again[:1], records)
+    assert "0 records" in offsets.not_these([], records)
 
 
 def text(value):
@@ -173,7 +166,7 @@ def test_each_life_is_drawn_with_what_it_charged(books):
     books.lives = [Life(1, "ready", [0, 1]), Life(2, "booked", []), Life(3, "", [1, 3])]
     ax, other = offsets.by_life({"one": books, "other": books}, 5)
     assert "one: 1 twice, 2 never" in ax.get_title(loc="left") + ax.get_title()
-    assert {"† ready", "† booked", "ended"} <= set(words(other))
+    assert {"† ready", "† booked, nothing kept", "ended"} <= set(words(other))
     colours = [patch.get_facecolor() for patch in ax.patches]
     assert len(colours) == 4
     assert len(set(colours)) == 2
