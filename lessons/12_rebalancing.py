@@ -20,7 +20,7 @@ long_order = 4.0  # seconds after Dan was heard of
 # %%
 from kafka import KafkaAdminClient, KafkaProducer
 
-from kafkalab import Choice, Cluster, Prediction, charts, members, panel, quick
+from kafkalab import Choice, Cluster, Prediction, charts, members, panel, quick, wait_until
 from kafkalab.lessons import rebalancing
 from kafkalab.lessons.reading import new_group
 from kafkalab.notebook import exercise
@@ -450,8 +450,8 @@ def hired(name):
 
 
 hands = {name: hired(name) for name in trio}
-rebalancing.settled({"live": hands}, members=3, partitions=6)
 crowd.thaw()
+wait_until(lambda: bool(rebalancing.having(hands)), timeout=60, what="a member with partitions")
 panel.show_group(cluster, kinds["live"]["group.id"], hands, start=hired)
 
 # %% [markdown]
