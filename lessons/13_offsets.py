@@ -248,6 +248,31 @@ for way in ("finally", "with"):
         ends[way] = later.committed(few)
 assert ends == {"finally": 4, "with": None}, ends
 
+# %% tags=["proof"]
+# librdkafka commits without another poll, and the record that it handed out last, too.
+import confluent_kafka
+
+by_timer = new_group(cluster, f"{payments} timer")
+own = {
+    "bootstrap.servers": cluster.address,
+    "group.id": by_timer,
+    "auto.commit.interval.ms": 200,
+}
+other_client = confluent_kafka.Consumer(own)
+other_client.assign([confluent_kafka.TopicPartition(payments, 0, 0)])
+handed_out = other_client.poll(10)
+try:
+    assert handed_out.offset() == 0, handed_out
+    wait_until(
+        lambda: (
+            [one.offset for one in admin.list_group_offsets(by_timer)[by_timer].values()] == [1]
+        ),
+        timeout=10,
+        what="a commit without a poll",
+    )
+finally:
+    other_client.close()
+
 # %% [markdown]
 # The gathering program's second poll committed 4, the position that the first one had left. In
 # `poll` the **automatic commit** takes what *earlier* polls handed out as done, whatever became of
