@@ -436,7 +436,7 @@ gone = [line for line in log if f"group {heavy} " in line and "LeaveGroup" in li
 assert len(gone) >= 2, [line for line in log if heavy in line]  # she said so herself
 
 # %% [markdown]
-# ## Live
+# ## Your turn
 #
 # Now you: kill a member, freeze one, wake it, start it again. Watch whose partitions wait, until
 # when, and whose lag grows. The customers send on meanwhile.
@@ -455,8 +455,6 @@ wait_until(lambda: bool(rebalancing.having(hands)), timeout=60, what="a member w
 panel.show_group(cluster, kinds["live"]["group.id"], hands, start=hired)
 
 # %% [markdown]
-# ## Your turn
-#
 # Ivan packs the same orders, and the limit of 2 seconds stays. (A longer one would help, too.)
 # `max_poll_records`, which Java's client has as well, says how many one `poll` gives at most, 500
 # by default. Choose it so that his commits are accepted.
