@@ -19,6 +19,7 @@ from kafkalab.clients import (
     decoding,
     joining,
     leaders,
+    looking,
     pausing,
     routing,
     sending,
@@ -122,6 +123,12 @@ MENDS = Mends(
             "An answer of the group that comes between two polls is dropped, and so is the member.",
             UNREPORTED,
             joining.finish_what_was_begun,
+        ),
+        Mend(
+            "consumer",
+            "While it looks for its coordinator, it raises that a dead broker refused it.",
+            UNREPORTED,
+            looking.ask_again,
         ),
         Mend(
             "consumer",

@@ -18,7 +18,8 @@ from kafka import (
     OffsetAndMetadata,
     TopicPartition,
 )
-from kafka.errors import KafkaTimeoutError
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+from kafka.future import Future
 from kafka.producer.sender import Sender
 from kafka.protocol.metadata import MetadataResponse
 
@@ -358,6 +359,40 @@ def test_a_member_gets_its_partitions_however_short_it_polls() -> None:
 
 
 @pytest.mark.cluster
+def test_a_member_outlives_a_refused_connection_while_it_looks_for_its_coordinator(
+    three: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both questions go, once, to a broker that has just died: what they are told is played."""
+
+    def refused_once(of: object, name: str) -> list[str]:
+        real, asked = getattr(of, name), []
+
+        def ask() -> object:
+            asked.append(name)
+            if len(asked) > 1:
+                return real()
+            return Future().failure(KafkaConnectionError("111 ECONNREFUSED"))
+
+        monkeypatch.setattr(of, name, ask)
+        return asked
+
+    reads = {"group_id": topic, "auto_offset_reset": "earliest", **quick.consumer}
+    with (
+        KafkaConsumer(topic, bootstrap_servers=three.address, **reads) as consumer,
+        KafkaProducer(bootstrap_servers=three.address, **quick.producer) as producer,
+    ):
+        list(clients.records_until_end(consumer))
+        coordinator = consumer._coordinator
+        looked = refused_once(coordinator, "lookup_coordinator")
+        renewed = refused_once(coordinator._cluster, "request_update")
+        coordinator.coordinator_dead("it has just died")
+        producer.send(topic, b"?").get(timeout=20)
+        wait_until(lambda: consumer.poll(timeout_ms=200), timeout=20, what="the record")
+        assert len(looked) > 1, looked
+        assert renewed, renewed
+
+
+@pytest.mark.cluster
 def test_quick_commits_arrive_in_their_order(three: Cluster, topic: str) -> None:
     place = TopicPartition(topic, 0)
     own = quick.consumer | {"group_id": f"{topic} quick", "enable_auto_commit": False}
@@ -415,7 +450,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 15
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 16
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)
