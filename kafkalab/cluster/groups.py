@@ -30,31 +30,27 @@ def describe_classic(address: str, name: str) -> tuple[str, str, list[MemberView
 
 def describe_consumer(address: str, name: str) -> tuple[str, str, list[MemberView]]:
     """The same of a group of the protocol of KIP-848."""
-    request = ConsumerGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
-    (group,) = wire.ask(address, request).groups
-    accept(group.error_code, group.error_message)
-    members = [
-        MemberView(
-            member.member_id,
-            member.client_id,
-            member.instance_id,
-            {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
-        )
-        for member in group.members
-    ]
-    return upper(group.group_state), group.assignor_name, _sorted(members)
+    return _dealt_by_the_broker(address, ConsumerGroupDescribeRequest, name)
 
 
 def describe_share(address: str, name: str) -> tuple[str, str, list[MemberView]]:
     """The same of a share group, in which several members may have one partition."""
-    request = ShareGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
+    return _dealt_by_the_broker(address, ShareGroupDescribeRequest, name)
+
+
+def _dealt_by_the_broker(
+    address: str,
+    kind: type[ConsumerGroupDescribeRequest | ShareGroupDescribeRequest],
+    name: str,
+) -> tuple[str, str, list[MemberView]]:
+    request = kind(group_ids=[name], include_authorized_operations=False)
     (group,) = wire.ask(address, request).groups
     accept(group.error_code, group.error_message)
     members = [
         MemberView(
             member.member_id,
             member.client_id,
-            None,
+            getattr(member, "instance_id", None),  # no member of a share group has one
             {tp.topic_name: sorted(tp.partitions) for tp in member.assignment.topic_partitions},
         )
         for member in group.members

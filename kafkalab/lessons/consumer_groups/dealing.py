@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kafkalab.lessons.joined import are_joined
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def settle(
     -> client id, as the members themselves know it.
     """
 
-    from kafka.coordinator.base import MemberState
-
     def dealt() -> dict[str, Owners] | None:
         found: dict[str, Owners] = {}
         done = True
@@ -63,10 +62,7 @@ def settle(
                 name = member.config["client_id"]
                 held += [((p.topic, p.partition), name) for p in member.assignment()]
             found[team] = dict(held)
-            known = [member.group_metadata() for member in members]
-            deals = {one.generation_id for one in known}
-            together = len(deals) == 1 and all(one.state == MemberState.STABLE for one in known)
-            done = done and together and len(held) == len(found[team]) == partitions
+            done = done and are_joined(members) and len(held) == len(found[team]) == partitions
         return found if done else None
 
     return wait_until(dealt, timeout=timeout, what="partitions for each group", every=0.01)

@@ -14,12 +14,11 @@ from kafkalab import quick
 from kafkalab.draw.drawing import MARK, PLATE, thousands
 from kafkalab.lessons.consumer_groups.dealing import owners
 from kafkalab.members import Event, Member, start
+from kafkalab.members.events import NANOSECONDS
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
-
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Silence:
 
     @property
     def seconds(self) -> float:
-        return (self.ended - self.began) / SECOND
+        return (self.ended - self.began) / NANOSECONDS
 
 
 def hire(lines: str, names: Iterable[str], cluster: Cluster, topic: str) -> dict[str, Member]:
@@ -131,7 +130,7 @@ def records_over_time(members: Iterable[Member], killed_at: int, broker: int) ->
     _, ax = plt.subplots(figsize=(8, 3.8))
     # Not all lines are whole: those that lie on one another are seen.
     for member, style in zip(members, itertools.cycle(["-", "--", ":"])):
-        at = [(event.at - killed_at) / SECOND for event in records_of(member)]
+        at = [(event.at - killed_at) / NANOSECONDS for event in records_of(member)]
         ax.step(at, range(1, len(at) + 1), where="post", label=member.name, linestyle=style)
     ax.axvline(0, color=MARK, linewidth=1)
     ax.annotate(

@@ -2,9 +2,10 @@
 
 from kafkalab.lessons.consumer_patterns.answers import gap_free, rush_first, served
 from kafkalab.lessons.consumer_patterns.drawings import lag_by_day, models
-from kafkalab.lessons.consumer_patterns.reading import evening, first_poll, lags, new_topic, read_on
+from kafkalab.lessons.consumer_patterns.reading import evening, first_poll, lags, read_on
 from kafkalab.lessons.consumer_patterns.service import Call, CardService
 from kafkalab.lessons.consumer_patterns.threads import threads
+from kafkalab.lessons.topics import new_topic
 
 __all__ = [
     "Call",

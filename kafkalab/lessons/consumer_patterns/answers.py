@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafkalab import quick
-from kafkalab.lessons.consumer_patterns.reading import new_topic
+from kafkalab.lessons.topics import new_topic
 from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:

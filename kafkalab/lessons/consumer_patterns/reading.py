@@ -1,11 +1,11 @@
-"""Topics of the lesson, and members that are polled in turn until there is nothing left."""
+"""Members that are polled in turn until there is nothing left, and how far they are behind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafkalab import quick
+from kafkalab.lessons.joined import are_joined
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -17,17 +17,6 @@ Place = tuple[int, int]
 
 # So often at least a packer tries in vain before its day is over.
 ATTEMPTS = 5
-
-
-def new_topic(cluster: Cluster, name: str, partitions: int) -> str:
-    """Create a topic with one copy and return its name: `name-2`, … where the name is taken."""
-    from kafka import KafkaAdminClient
-
-    topic = cluster.unused(name)
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-        admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
-    cluster.wait_for_topic(topic)
-    return topic
 
 
 def first_poll(member: KafkaConsumer, max_records: int, timeout: float = 30) -> list[Any]:
@@ -47,17 +36,13 @@ def read_on(*members: KafkaConsumer, timeout: float = 30) -> list[Place]:
 
     What they got meanwhile, as (partition, offset).
     """
-    from kafka.coordinator.base import MemberState
-
     got: list[Place] = []
 
     def nothing_left() -> bool:
         for member in members:
             for place, records in member.poll(timeout_ms=50).items():
                 got.extend((place.partition, record.offset) for record in records)
-        known = [member.group_metadata() for member in members]
-        together = len({one.generation_id for one in known}) == 1
-        if not together or any(one.state != MemberState.STABLE for one in known):
+        if not are_joined(members):
             return False
         return all(member.assignment() and _at_end(member) for member in members)
 

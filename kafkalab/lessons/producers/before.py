@@ -9,6 +9,7 @@ from kafka.protocol.producer import InitProducerIdRequest
 
 from kafkalab import quick
 from kafkalab.cluster import wire
+from kafkalab.lessons import topics
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 
 def new_topic(cluster: Cluster, name: str, partitions: int = 1, **configs: str) -> str:
     """A topic with three copies; its name, with a number behind it where it is taken."""
-    from kafka import KafkaAdminClient
-
-    topic = cluster.unused(name)
-    wanted = {"num_partitions": partitions, "replication_factor": 3, "configs": configs}
-    with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
-        admin.create_topics({topic: wanted})
-    cluster.wait_for_topic(topic)
-    return topic
+    return topics.new_topic(cluster, name, partitions, copies=3, **configs)
 
 
 def used_before(cluster: Cluster, topic: str) -> None:

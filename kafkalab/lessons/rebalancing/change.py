@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from kafkalab.lessons.rebalancing.having import Having, Team, having, settled, told_since
 from kafkalab.members import Event, Member
+from kafkalab.members.events import NANOSECONDS
 from kafkalab.wait import wait_until
-
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class GroupChange:
                 later.at - earlier.at
                 for earlier, later in itertools.pairwise(self.of(group, partition))
             )
-            / SECOND
+            / NANOSECONDS
             for partition in sorted(self.before[group])
         }
 
@@ -203,7 +202,7 @@ def let_go(
             max((e.at for e in one.events if e.what == "revoked" and e.at > since), default=0)
             for one in idle
         ]
-        return all(given_back) and time.monotonic_ns() - max(given_back) >= seconds * SECOND
+        return all(given_back) and time.monotonic_ns() - max(given_back) >= seconds * NANOSECONDS
 
     wait_until(over, timeout=timeout, what=f"{seconds:g} s after the others gave back")
     for team in teams.values():

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from kafkalab.draw.drawing import MARK
-from kafkalab.lessons.rebalancing.change import SECOND, GroupChange
+from kafkalab.lessons.rebalancing.change import GroupChange
+from kafkalab.members.events import NANOSECONDS
 
 # Blue, vermilion, green and purple of the course's pictures, then orange and sky blue.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -30,7 +31,7 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
         for partition in sorted(change.before[group]):
             for name in names:
                 at = [
-                    (one.at - change.began) / SECOND
+                    (one.at - change.began) / NANOSECONDS
                     for one in change.of(group, partition)
                     if one.member == name
                 ]
@@ -42,12 +43,12 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
         ax.set_ylabel(f"{group}\npartition")
         ax.grid(axis="y", visible=False)
         for name, newcomer in change.started[group].items():
-            seconds = (newcomer - change.began) / SECOND
+            seconds = (newcomer - change.began) / NANOSECONDS
             ax.axvline(seconds, color=MARK, linewidth=1, linestyle=(0, (3, 2)))
             ax.set_ylim(top=-1.5)
             ax.text(seconds, -0.95, f" {name}'s program starts", color=MARK, va="center")
     panels[-1, 0].set_xlabel("seconds since the long order was sent")
-    panels[-1, 0].set_xlim(-0.1, (change.ended - change.began) / SECOND)
+    panels[-1, 0].set_xlim(-0.1, (change.ended - change.began) / NANOSECONDS)
     keys = [Line2D([], [], color=colours[name], linewidth=5, label=name) for name in names]
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return panels[0, 0]

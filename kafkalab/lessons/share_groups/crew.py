@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalab.members import Event, Member
+from kafkalab.members.events import NANOSECONDS
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
 
-SECOND = 1_000_000_000
 
 Crew = Mapping[str, Member]
 
@@ -67,7 +67,7 @@ def dead(crew: Crew) -> list[str]:
 def _turns(name: str, events: Sequence[Event]) -> list[Turn]:
     found: list[Turn] = []
     for event in events:
-        at = event.at / SECOND
+        at = event.at / NANOSECONDS
         if event.what == "begins":
             found.append(Turn(name, event.facts["offset"], at, None, event.facts.get("tries", 0)))
         elif event.what == "done":
