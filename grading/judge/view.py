@@ -159,6 +159,8 @@ class ClusterView:
                 auto_offset_reset="earliest",
                 isolation_level=isolation,
                 fetch_max_wait_ms=20,
+                # Each topic is new to it, so its questions for metadata follow one another.
+                retry_backoff_ms=10,
                 **quick.consumer,
             )
         return self._readers[isolation]

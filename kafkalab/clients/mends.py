@@ -20,6 +20,7 @@ from kafkalab.clients import (
     joining,
     leaders,
     looking,
+    metadata,
     pausing,
     routing,
     sending,
@@ -75,6 +76,12 @@ MENDS = Mends(
             "It believes a broker that names an older leader than the one it knows, and fails.",
             UNREPORTED,
             leaders.keep_the_newer_leader,
+        ),
+        Mend(
+            "every client",
+            "Its questions for metadata are 100 ms apart, whatever `retry_backoff_ms` says.",
+            UNREPORTED,
+            metadata.pause_as_told,
         ),
         Mend(
             "producer",

@@ -164,6 +164,20 @@ def test_an_old_answer_does_not_bring_back_an_old_leader(
 
 
 @pytest.mark.cluster
+def test_questions_for_metadata_are_as_far_apart_as_the_client_was_told(three: Cluster) -> None:
+    name = three.unused("patient")
+    settings = quick.consumer | {"retry_backoff_ms": 1_000}
+    with KafkaConsumer(
+        bootstrap_servers=three.address, client_id=name, group_id=None, **settings
+    ) as consumer:
+        for _ in range(2):
+            consumer.topics()
+    asked = [frame.requested for frame in three.gateway.frames("Metadata", client_id=name)]
+    assert len(asked) >= 2
+    assert asked[-1] - asked[-2] >= 0.9, asked
+
+
+@pytest.mark.cluster
 def test_a_leader_of_before_costs_no_record(
     three: Cluster, place: Callable[[dict[int, list[int]]], str]
 ) -> None:
