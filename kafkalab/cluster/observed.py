@@ -87,6 +87,10 @@ class Observed(ABC):
         """Every setting that is in force on a broker."""
         return self._survey.configs(BROKER, str(broker))
 
+    def log_bytes(self, topic: str, broker: int) -> dict[int, int]:
+        """Partition -> bytes of its log at a broker, as that broker tells; looks at no disk."""
+        return self._survey.log_bytes(topic, broker)
+
     def glance(self) -> Glance:
         """Brokers, partitions and groups as they are told at this moment; waits for nothing."""
         return glance(self._survey)

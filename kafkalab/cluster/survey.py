@@ -9,6 +9,7 @@ from typing import Any
 from kafka.errors import for_code
 from kafka.protocol.admin import (
     DescribeConfigsRequest,
+    DescribeLogDirsRequest,
     DescribeQuorumRequest,
     DescribeTopicPartitionsRequest,
     ListGroupsRequest,
@@ -121,6 +122,27 @@ class Survey(Asking):
             )
 
         return self._settled(f"the settings of {name}", read)
+
+    def log_bytes(self, topic: str, broker: int) -> dict[int, int]:
+        """Partition -> bytes of its log at this broker, by the broker's own word."""
+
+        def read() -> dict[int, int]:
+            if (address := self._addresses().get(broker)) is None:
+                raise NotYet(f"broker {broker} does not answer")
+            wanted = DescribeLogDirsRequest.DescribableLogDirTopic(topic=topic, partitions=all_of)
+            answer = wire.ask(address, DescribeLogDirsRequest(topics=[wanted]))
+            accept(answer.error_code)
+            for folder in answer.results:
+                accept(folder.error_code)
+            return {
+                one.partition_index: one.partition_size
+                for folder in answer.results
+                for found in folder.topics
+                for one in found.partitions
+            }
+
+        all_of = [p.partition_index for p in self.describe_now(topic).partitions]
+        return self._settled(f"the logs of {topic} at broker {broker}", read)
 
     def groups(self) -> dict[str, str]:
         """Name -> state, of all groups."""

@@ -29,6 +29,7 @@ VERSIONS = {
     "CreateTopicsRequest": 7,
     "DescribeConfigsRequest": 4,
     "DescribeGroupsRequest": 5,
+    "DescribeLogDirsRequest": 4,
     "DescribeQuorumRequest": 2,
     "DescribeTopicPartitionsRequest": 0,
     "FindCoordinatorRequest": 4,

@@ -293,6 +293,9 @@ def test_the_disk_shows_segments_and_batches(cluster: Cluster) -> None:
         (segment,) = cluster.segments(topic, 0, broker)
         assert segment.base_offset == 0
         assert segment.files["log"] == sum(batch.bytes for batch in batches)
+        told = cluster.log_bytes(topic, broker)
+        assert told.keys() == {0, 1, 2}
+        assert told[0] == segment.files["log"]
         assert {"index", "timeindex"} <= segment.files.keys()
     cluster.kill(1)
     assert len(cluster.batches(topic, 0, broker=1)) == 2
