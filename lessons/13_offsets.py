@@ -788,17 +788,16 @@ assert newest_quotes == quotes_of_spark, (newest_quotes, quotes_of_spark)
 spark.stop()
 
 # %% [markdown]
-# None. What a run had written and not committed is gone, charges and offset, and the next begins
-# where the last whole transaction ended. The effect of each payment is there **exactly once**. A
-# letter in the post cannot be rolled back. Send a name along by which a repeat is known: topic,
-# partition and offset, if the log has each payment once.
+# None. What a run had not committed is gone, charges and offset, and the next begins where the last
+# whole transaction ended. The effect of each payment is there **exactly once**. A letter in the
+# post cannot be rolled back: send topic, partition and offset along, by which a repeat is known, if
+# the log has each payment once.
 #
-# And two runs at the same time? One that froze before its transaction wakes when another has gone
-# on. Its `UPDATE` finds no row, it stops, and its charges are rolled back.
+# And two runs at once? One that froze before its transaction wakes when another has gone on. Its
+# `UPDATE` finds no row, it stops, and its charges are rolled back.
 #
-# > *Postgres.* With a server in the file's place the program charges each payment once, too,
-# > through ten kills. SQLite lets one member write at a time; Postgres locks rows, and members of
-# > two partitions book together.
+# > With Postgres in SQLite's place ten kills leave no payment wrong, either. SQLite lets one member
+# > write at a time; Postgres locks rows.
 
 # %% [markdown]
 # ## When it goes wrong
