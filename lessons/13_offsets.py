@@ -622,7 +622,7 @@ import random
 
 import psycopg
 
-from kafkalab.lessons.offsets.runs import NOWHERE, ProgramRun, run_all
+from kafkalab.lessons.offsets.runs import ProgramRun, run_all
 from kafkalab.postgres import Postgres
 
 server = Postgres.start()
@@ -671,9 +671,9 @@ own = {
     "ON CONFLICT (name) DO UPDATE SET price = excluded.price",
 }
 lives = [
-    ProgramRun(on_server, die, own | {"name": number})
-    for number, die in enumerate([*server_kills, NOWHERE])
+    ProgramRun(on_server, die, own | {"name": number}) for number, die in enumerate(server_kills)
 ]
+lives.append(ProgramRun(on_server, given=own | {"name": len(lives)}))
 noted = run_all(cluster, "on a server", lives, imports="import psycopg").events()
 with psycopg.connect(server.address) as db:
     charged = db.execute("SELECT at, amount FROM charges ORDER BY at, by").fetchall()
