@@ -49,7 +49,7 @@ def main(stamp: str) -> None:
         if before and not moved:
             _say("The list of packages changed; installing what is new.")
         else:
-            _say("Installing the packages of the course (once: 2 to 5 minutes, 450 MB to fetch).")
+            _say("Installing the packages of the course (once: 2 to 5 minutes, 470 MB to fetch).")
         _pip("install", "--progress-bar=off", "--editable", f"{HERE}{_for_authors()}")
         STAMP.write_text(stamp, "utf-8")
         UNFINISHED.unlink()

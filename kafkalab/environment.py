@@ -1,7 +1,8 @@
 """What a child process gets of the surroundings: which variables of the shell pass, and why not.
 
-A learner's shell may hold settings for another Java, Kafka, Spark, Python or Docker. They are not
-meant for what the course starts, and change how it runs. Every child gets its environment here:
+A learner's shell may hold settings for another Java, Kafka, Spark, Python, Docker or Postgres. They
+are not meant for what the course starts, and change how it runs. Every child gets its environment
+here:
 
     for_python()      a program of ours in Python; also what all others begin with
     for_java()        a broker, a tool, a JVM that fetches or records
@@ -52,6 +53,8 @@ HARMLESS_OF_PYTHON = (
 # They turn a call of Docker Compose into another, or ask for images of another kind of machine.
 # How to reach the engine (DOCKER_HOST and its kind) is the learner's choice, and passes.
 OF_DOCKER = ("COMPOSE_*", "DOCKER_DEFAULT_PLATFORM")
+# Which server a client asks, as whom and how, and where a server's data lies.
+OF_POSTGRES = ("PG*",)
 # A window for charts, where a notebook shows them in its page.
 OF_MATPLOTLIB = ("MPLBACKEND",)
 
@@ -233,6 +236,7 @@ def _foreign() -> dict[str, tuple[str, ...]]:
         "Spark": _of_spark(),
         "Python": OF_PYTHON,
         "Docker": OF_DOCKER,
+        "PostgreSQL": OF_POSTGRES,
         "Matplotlib": OF_MATPLOTLIB,
     }
 

@@ -30,6 +30,7 @@ FOREIGN = {
     "PYTHONWARNINGS": "ignore",
     "COMPOSE_FILE": "/nowhere.yml",
     "DOCKER_DEFAULT_PLATFORM": "linux/s390x",
+    "PGOPTIONS": "-c search_path=nowhere",
     "MPLBACKEND": "TkAgg",
 }
 WANTED = {"DOCKER_HOST": "unix:///somewhere", "HTTPS_PROXY": "http://proxy:3128", "EDITOR": "vi"}

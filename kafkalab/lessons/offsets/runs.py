@@ -74,13 +74,20 @@ class ProgramRun:
 
 
 def run_all(
-    cluster: Cluster, name: str, runs: Sequence[ProgramRun], timeout: float | None = None
+    cluster: Cluster,
+    name: str,
+    runs: Sequence[ProgramRun],
+    timeout: float | None = None,
+    imports: str = "",
 ) -> ProgramRuns:
-    """Start a member that runs these programs one after the other, each with seconds to spare."""
+    """Start a member that runs these programs one after the other, each with seconds to spare.
+
+    `imports`: lines that are run once for all of them, for modules that take long.
+    """
     timeout = 30 + 4 * len(runs) if timeout is None else timeout
     errands = [(HEAD + run.text, {**run.given, "die": run.die}) for run in runs]
     member = members.start(
-        PARENT,
+        f"{imports}\n{PARENT}",
         name,
         address=cluster.address,
         limit=2 * timeout,
