@@ -35,7 +35,7 @@ with Postgres.start() as server, psycopg.connect(server.address) as db:
 
 
 def folder_of(address: str) -> Path:
-    return Path(psycopg.conninfo.conninfo_to_dict(address)["host"])
+    return Path(str(psycopg.conninfo.conninfo_to_dict(address)["host"]))
 
 
 def processes(folder: Path) -> list[psutil.Process]:
