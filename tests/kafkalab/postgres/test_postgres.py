@@ -35,7 +35,7 @@ with Postgres.start() as server, psycopg.connect(server.address) as db:
 
 
 def folder_of(address: str) -> Path:
-    return Path(psycopg.conninfo.conninfo_to_dict(address)["host"])
+    return Path(str(psycopg.conninfo.conninfo_to_dict(address)["host"]))
 
 
 def processes(folder: Path) -> list[psutil.Process]:
@@ -56,6 +56,7 @@ def program(text: str, **more: str) -> tuple[list[str], dict[str, str]]:
     return [sys.executable, "-P", "-c", text], environment.for_python() | more
 
 
+@pytest.mark.slow
 def test_it_serves_on_a_socket_of_its_own_and_leaves_nothing() -> None:
     server = Postgres.start()
     folder = folder_of(server.address)
@@ -73,6 +74,7 @@ def test_it_serves_on_a_socket_of_its_own_and_leaves_nothing() -> None:
     assert processes(folder) == []
 
 
+@pytest.mark.slow
 def test_two_side_by_side_do_not_meet_and_end_with_what_opened_them() -> None:
     servers = [Postgres.start(), Postgres.start()]
     for number, server in enumerate(servers):
@@ -85,6 +87,7 @@ def test_two_side_by_side_do_not_meet_and_end_with_what_opened_them() -> None:
     assert [server.closed for server in servers] == [True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_with_its_starter_whatever_that_one_died_of(gone: int) -> None:
     command, variables = program(HOLD)
@@ -100,6 +103,7 @@ def test_it_ends_with_its_starter_whatever_that_one_died_of(gone: int) -> None:
     wait_until(lambda: not processes(folder), timeout=10, what="the processes to end")
 
 
+@pytest.mark.slow
 def test_a_folder_that_a_killed_keeper_left_goes_with_the_next_start() -> None:
     left, life = folders.make(Account.chosen())
     life.close()
@@ -107,6 +111,7 @@ def test_a_folder_that_a_killed_keeper_left_goes_with_the_next_start() -> None:
         assert not left.exists()
 
 
+@pytest.mark.slow
 def test_an_ordinary_user_has_it_beside_the_clusters(tmp_path: Path) -> None:
     number = 65534 if os.geteuid() == 0 else os.geteuid()
     command, variables = program(SERVE, KAFKALAB_STATE=str(tmp_path))
@@ -120,6 +125,7 @@ def test_an_ordinary_user_has_it_beside_the_clusters(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(f"{folders.PREFIX}*"))
 
 
+@pytest.mark.slow
 def test_a_user_without_a_name_reads_why_it_does_not_start() -> None:
     command, variables = program(SERVE)
     done = subprocess.run(
@@ -149,6 +155,7 @@ def test_no_folder_is_taken_whose_path_no_socket_takes(
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has servers of another user")
 def test_as_root_programs_are_copied_where_nobody_may_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
