@@ -111,8 +111,8 @@ def _members(record: Record) -> Members:
         value.text()  # the host
         value.number("i")  # how long a rebalance may take
         session_ms = value.number("i")
-        value.bytes()  # what it wanted to read
-        given = _assignment(value.bytes())
+        value.chunk()  # what it wanted to read
+        given = _assignment(value.chunk())
         found.append(Membership(identity, instance, client, session_ms, given))
     return Members(tuple(found), generation, record.timestamp)
 
@@ -158,7 +158,7 @@ class _Reader:
             if byte < 0x80:
                 return self._taken(max(length - 1, 0)).decode()
 
-    def bytes(self) -> bytes:
+    def chunk(self) -> bytes:
         """Bytes behind their length."""
         return self._taken(max(self.number("i"), 0))
 

@@ -5,6 +5,7 @@ its own topic of groups. Who packed what stands in the results. What is typed co
 """
 
 from collections import Counter
+from itertools import pairwise
 
 from grading.judge.checks import Unseen, check, equal, expect
 from grading.judge.groups import Members
@@ -66,7 +67,7 @@ def shares_are_foretold(x):
 def each_has_everything(x):
     there = orders(x, x.p.day_2["topic"])
     for group in x.p.departments:
-        history(x, group)
+        share(x, {**x.p.day_2, "group": group})
         done = {one.place for one in packed(x, x.p.day_2) if one.group == group}
         missing = set(there) - done
         yield not missing, f"{group} lacks {len(missing)} of {len(there)} orders"
@@ -82,9 +83,8 @@ def pair_shares(x):
         done = [one.place for one in mine if one.member == name]
         whole = {place for place in orders(x, day["topic"]) if place[0] in part}
         yield (
-            len(done) == len(whole) and set(done) == whole,
-            f"{name} read the partitions {sorted(part)} with {len(whole)} orders, and packed "
-            f"{len(done)}, of which {len(set(done) & whole)} are of these",
+            bool(whole) and sorted(done) == sorted(whole),
+            f"{name} has not packed just the orders of the partitions that it read, each once",
         )
 
 
@@ -141,12 +141,15 @@ def lag_is_asked(x):
 
 
 def left_behind(x):
-    """The lags of the group of task 4; ends the check where it never worked."""
+    """The lags of the group of task 4; ends the check where it never worked, or is not behind."""
     day = x.p.day_4
     packed(x, day)
     if not committed(history(x, day["group"]), day["topic"]):
         raise Unseen(f"{day['group']} has committed nothing for {day['topic']}")
-    return lags_of(x, day["group"], day["topic"])
+    lags = lags_of(x, day["group"], day["topic"])
+    if not any(lags.values()):
+        raise Unseen(f"{day['group']} is not behind in {day['topic']}: its member went on")
+    return lags
 
 
 @check(5, points=6, title="Nothing is left out, and nothing packed again")
@@ -161,17 +164,20 @@ def committed_in_time(x):
     day, events = x.p.day_5, history(x, x.p.day_5["group"])
     at, taken = came(x, events)
     before = committed(events[:at], day["topic"])
-    done = Counter(one.place[0] for one in packed(x, day) if one.at <= events[at].at)
-    given = [n for n in taken if done[n]]
-    if not given:
+    done = {}
+    for one in packed(x, day):
+        if one.at <= events[at].at and one.place[0] in taken:
+            partition, offset = one.place
+            done[partition] = max(done.get(partition, 0), offset + 1)
+    if not done:
         raise Unseen(f"of what {x.p.newcomer} was given, nothing had been packed")
-    missing = [n for n in given if n not in before or before[n].offset != done[n]]
+    missing = [n for n, end in done.items() if n not in before or before[n].offset != end]
     yield (
         not missing,
         f"when {x.p.newcomer} got the partitions {missing}, what was packed of them was not what "
         "was committed",
     )
-    nameless = [n for n in given if n not in before or before[n].metadata != x.p.careful]
+    nameless = [n for n in done if n not in before or before[n].metadata != x.p.careful]
     yield not nameless, f"the last commit before that bears no name: partitions {nameless}"
 
 
@@ -228,11 +234,7 @@ def seat_is_kept(x):
         must=True,
     )
     in_seat = [(e, m.id) for e in seated for m in e.members if m.instance == x.p.falls]
-    turns = [
-        (before, after)
-        for (before, one), (after, other) in zip(in_seat, in_seat[1:], strict=False)
-        if one != other
-    ]
+    turns = [(before, after) for (before, one), (after, other) in pairwise(in_seat) if one != other]
     yield expect(turns, f"nobody came back to the seat of {x.p.falls}", must=True)
     before, after = turns[-1]
     yield expect(

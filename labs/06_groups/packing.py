@@ -1,4 +1,4 @@
-"""What a day of packing has left on the brokers: orders, who packed them, and the group's commits."""
+"""What a day of packing has left on the brokers: orders, who packed them, and commits."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from grading.judge.checks import Unseen, expect
 from grading.judge.groups import Commit, Members, events
 from grading.judge.log import whole_number
+
+NUMBERS = {
+    "day_1": "orders",
+    "day_2": "parcels",
+    "day_3": "rush",
+    "day_4": "counted",
+    "day_5": "handed",
+    "day_6": "nightly",
+}
+"""The parameters that name a day and how many orders it has."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +29,12 @@ class Packed:
 
 
 def orders(x, topic):
-    """The places of all orders of a topic -> their texts; ends the check where there is none."""
-    return {(record.partition, record.offset): record.value for record in x.read(topic)}
+    """The places of all orders of a topic -> their texts; ends the check where some lack."""
+    found = {(record.partition, record.offset): record.value for record in x.read(topic)}
+    sent = {x.p[day]["topic"]: x.p[number] for day, number in NUMBERS.items()}[topic]
+    if len(found) < sent:
+        raise Unseen(f"{topic} holds {len(found)} orders, and {sent} are to be sent")
+    return found
 
 
 def packed(x, day):
@@ -72,22 +86,24 @@ def history(x, group):
     return found
 
 
-def share(x, day, names):
-    """The last time that members of just these names shared all partitions of the day's topic.
+def share(x, day, names=()):
+    """The last time that the members of a group, just these if any are named, shared its topic.
 
-    Ends the check where they never did.
+    Ends the check where no such members ever had all partitions.
     """
     topic = day["topic"]
-    count = len(x.kafka.topic(topic).partitions)
+    every = [one.partition for one in x.kafka.topic(topic).partitions]
     for event in reversed(history(x, day["group"])):
-        if not isinstance(event, Members) or len(event.members) != len(names):
+        if not isinstance(event, Members):
             continue
+        there = {member.client for member in event.members}
         given = sorted(n for m in event.members for n in m.assignment.get(topic, ()))
-        if given == list(range(count)) and {m.client for m in event.members} == set(names):
+        if given == every and (
+            not names or (there, len(event.members)) == (set(names), len(names))
+        ):
             return event
-    raise Unseen(
-        f"{', '.join(sorted(names))} never shared the partitions of {topic} in {day['group']}"
-    )
+    who = ", ".join(sorted(names)) or "its members"
+    raise Unseen(f"{who} never had all partitions of {topic} in the group {day['group']}")
 
 
 def committed(found, topic):

@@ -1,6 +1,8 @@
 """The tools of lab 06: topics with orders, and the end of a team's day."""
 
+import contextlib
 import secrets
+import time
 
 from kafka import (
     KafkaAdminClient,
@@ -11,6 +13,10 @@ from kafka import (
 )
 
 from kafkalab import clients, quick, wait_until
+from kafkalab.wait import WaitTimeout
+
+# Longer than what a group waits for a member that is gone.
+SILENCE = 10
 
 
 def new_topic(cluster, name, partitions=6):
@@ -42,38 +48,49 @@ def send_orders(cluster, topic, number):
         producer.flush(timeout=20)
 
 
-def close_shop(cluster, day, team, timeout=90):
-    """Wait until every order of a day is packed, then end the team (a dictionary of members).
+def close_shop(cluster, day, team, timeout=120):
+    """Wait until the group has packed every order of a day, then end the team, a dictionary.
 
-    It is over, too, when the group has committed all there is, or when nobody works any more.
+    What is packed may be committed a moment later. The day is over, too, when nobody works any
+    more, or when somebody has worked and no result has come for SILENCE seconds.
     """
-    topic, results = day["topic"], day["results"]
-    found = {topic: set(), results: set()}
+    topic, group = day["topic"], day["group"]
+    orders, packed = set(), set()
+    last = [time.monotonic()]
 
-    def over():
-        for record in clients.records_until_end(reader):
-            found[record.topic].add(record.value)
-        if found[topic] <= found[results] or all(one.state == "ended" for one in team.values()):
-            return True
-        offsets = cluster.group(day["group"]).offsets
+    def all_committed():
+        offsets = cluster.group(group).offsets
         ends = {(topic, one.partition): one.end_offset for one in cluster.topic(topic).partitions}
         return all(offsets.get(place, 0) == end for place, end in ends.items())
+
+    def over():
+        for record in clients.records_until_end(reader, timeout=30):
+            if record.topic == topic:
+                orders.add(record.value)
+            elif ("group", group.encode()) in record.headers:
+                packed.add(record.value)
+                last[0] = time.monotonic()
+        silent = bool(packed) and time.monotonic() - last[0] > SILENCE
+        return orders <= packed or silent or all(one.state == "ended" for one in team.values())
+
+    def so_far():
+        done = f"{len(orders & packed)} of {len(orders)}"
+        return f"{done}; {', '.join(map(repr, team.values()))}"
 
     with KafkaConsumer(
         bootstrap_servers=cluster.address, auto_offset_reset="earliest", **quick.consumer
     ) as reader:
-        places = [(name, one) for name in found for one in cluster.topic(name).partitions]
-        reader.assign([TopicPartition(name, one.partition) for name, one in places])
-        wait_until(
-            over,
-            timeout=timeout,
-            what=f"the orders of {topic} to be packed",
-            seen=lambda: (
-                f"{len(found[topic] & found[results])} of {len(found[topic])}; "
-                f"{', '.join(map(repr, team.values()))}"
-            ),
-            every=0.2,
+        reader.assign(
+            [
+                TopicPartition(name, one.partition)
+                for name in (topic, day["results"])
+                for one in cluster.topic(name).partitions
+            ]
         )
+        what = f"{group} to pack the orders of {topic}"
+        wait_until(over, timeout=timeout, what=what, seen=so_far, every=0.2)
+    with contextlib.suppress(WaitTimeout):
+        wait_until(all_committed, timeout=2, what="commits", every=0.2)
     for member in team.values():
         member.stop()
 

@@ -44,7 +44,7 @@ def lag_of_another_group(x):
     yield said_lags(x, x.p.clerks, x.p.archive, lags)
 
 
-@check(5, points=4, title="The last commits", needs="listener_is_told")
+@check(5, points=4, title="The last commits", needs="committed_in_time")
 def committed_at_the_end(x):
     day = x.p.day_5
     packed(x, day)
