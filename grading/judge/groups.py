@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from grading.judge.visible import Visible
 
 TOPIC = "__consumer_offsets"
+COMMITS = (0, 1)  # the versions of a key of which the value is a commit
 MEMBERS = 2  # the version of a key of which the value is the members of a group
 STATIC = 3  # the version of such a value from which on it knows names of static members
 WITH_EPOCH = 3  # the version of a commit from which on it knows the epoch of a leader
@@ -84,11 +85,15 @@ def _event(record: Record, group: str) -> Event | None:
         return None
     if version == MEMBERS:
         return _members(record) if record.value else Members(at=record.timestamp)
+    if version not in COMMITS:
+        return None
     topic, partition = key.text() or "", key.number("i")
     if not record.value:
         return Commit(topic, partition, None, at=record.timestamp)
     value = _Reader(record.value)
     version, offset = value.number("h"), value.number("q")
+    if offset < 0:
+        return None
     if version >= WITH_EPOCH:
         value.number("i")
     metadata = value.text() if version < COMPACT else value.compact()
