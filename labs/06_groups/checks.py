@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from grading.judge.checks import Unseen, check, equal, expect
-from grading.judge.groups import Members
+from grading.judge.groups import Commit, Members
 
 from .packing import (
     again,
@@ -162,7 +162,7 @@ def nothing_again(x):
     yield not twice, f"{len(twice)} orders were packed once more: {places(twice)}"
 
 
-@check(5, points=6, title="What is given up is committed")
+@check(5, points=6, title="What is given up is committed, and seldom anything else")
 def committed_in_time(x):
     day, events = x.p.day_5, history(x, x.p.day_5["group"])
     at, taken = came(x, events)
@@ -182,27 +182,56 @@ def committed_in_time(x):
     )
     nameless = [n for n in done if n not in before or before[n].metadata != x.p.careful]
     yield not nameless, f"the last commit before that bears no name: partitions {nameless}"
+    identity = mine(x, events[at])
+    began = next(
+        place
+        for place, event in enumerate(events)
+        if isinstance(event, Members) and identity in {m.id for m in event.members}
+    )
+    counts = Counter(
+        event.partition
+        for event in events[began:]
+        if isinstance(event, Commit) and event.topic == day["topic"]
+    )
+    # One when it had packed so many, one for each time that it gave up what it had, one to spare.
+    most = x.p.handed // x.p.every + len(given_to(x, events, identity)) + 1
+    often = sorted(n for n, count in counts.items() if count > most)
+    yield (
+        not often,
+        f"{x.p.careful} committed more often than after every {x.p.every} orders and when it gave "
+        f"up partitions: partitions {often}",
+    )
 
 
 @check(5, points=4, title="What the listener was told")
 def listener_is_told(x):
-    day, events = x.p.day_5, history(x, x.p.day_5["group"])
+    events = history(x, x.p.day_5["group"])
     at, _ = came(x, events)
-    (mine,) = (m.id for m in events[at].members if m.client == x.p.careful)
-    given = [
-        sorted(m.assignment.get(day["topic"], ()))
-        for event in events
-        if isinstance(event, Members)
-        for m in event.members
-        if m.id == mine
-    ]
-    right = [(word, part) for part in given if part for word in ("assigned", "revoked")]
+    given = [part for part in given_to(x, events, mine(x, events[at])) if part]
+    right = [(word, part) for part in given for word in ("assigned", "revoked")]
     said = x.value("told_5", list[tuple[str, list[int]]])
     heard = [(word, sorted(part)) for word, part in said if part]
     yield (
         heard == right,
         f"told_5 has {len(heard)} entries with partitions; {place_of_difference(heard, right)}",
     )
+
+
+def mine(x, event):
+    """The id of the student's own member in an event of task 5."""
+    return next(m.id for m in event.members if m.client == x.p.careful)
+
+
+def given_to(x, events, identity):
+    """What a member was given each time."""
+    topic = x.p.day_5["topic"]
+    return [
+        sorted(m.assignment.get(topic, ()))
+        for event in events
+        if isinstance(event, Members)
+        for m in event.members
+        if m.id == identity
+    ]
 
 
 def place_of_difference(heard, right):

@@ -367,6 +367,14 @@ def test_a_hand_over_that_is_nearly_right(story, words):
     assert words in found.messages[0]
 
 
+def test_a_member_that_commits_each_order_has_not_waited_for_its_listener():
+    first, *rest = story_of_5()
+    often = [commit(P.day_5["group"], P.day_5["topic"], 0, n, P.careful) for n in range(1, 9)]
+    found = told("committed_in_time", [first, *often, *rest])
+    assert found.outcome is Outcome.PART
+    assert "committed more often" in found.messages[0]
+
+
 def test_what_was_not_packed_before_needs_no_commit_before():
     later = packed(HANDED, lambda _: P.careful, P.day_5["group"], lambda _: MOVED_AT + 1)
     (said,) = judged("committed_in_time", {P.day_5["results"]: later}).messages
