@@ -48,6 +48,25 @@ def send_orders(cluster, topic, number):
         producer.flush(timeout=20)
 
 
+def wait_for_team(cluster, day, team, timeout=60):
+    """The group, as soon as it has just so many members as the team and each partition a reader.
+
+    A group may be stable before that: who joins first may not know the topic yet.
+    """
+    topic = day["topic"]
+    every = [one.partition for one in cluster.topic(topic).partitions]
+
+    def complete():
+        group = cluster.group(day["group"])
+        given = sorted(n for one in group.members for n in one.assignment.get(topic, ()))
+        fits = group.state == "STABLE" and len(group.members) == len(team) and given == every
+        return group if fits else None
+
+    return wait_until(
+        complete, timeout=timeout, what=f"{len(team)} members of {day['group']} with partitions"
+    )
+
+
 def close_shop(cluster, day, team, timeout=120):
     """Wait until the group has packed every order of a day, then end the team, a dictionary.
 

@@ -70,8 +70,10 @@ def pack(record):
 # `group`, `settings` (for their consumer), `pace`, and what each member has: `name`, `note`,
 # `running`, `KafkaConsumer`, `TopicPartition`. `more` goes into `settings`.
 #
-# `close_shop` waits until the group of a day has packed every order (or nobody works any more, or
-# no result has come for ten seconds). Then it stops the team, a dictionary from names to members.
+# A team is a dictionary from names to members. `wait_for_team` waits until all of it are in the
+# group and each partition has a reader, and returns what `lab.cluster.group` says. `close_shop`
+# waits until the group of a day has packed every order (or nobody works any more, or no result has
+# come for ten seconds), then stops the team.
 
 
 # %%
@@ -88,11 +90,17 @@ def hire(program, name, day, pace=0, **more):
     return members.start(packing + program, name, **given, **day)
 
 
+# %%
 def open_shop(day, number=0, partitions=6):
     """Empty topics for a day, with so many orders."""
     for topic in (day["topic"], day["results"]):
         shop.new_topic(lab.cluster, topic, partitions)
     shop.send_orders(lab.cluster, day["topic"], number)
+
+
+def wait_for_team(day, team):
+    """The group, when each partition has a reader."""
+    return shop.wait_for_team(lab.cluster, day, team)
 
 
 def close_shop(day, team):
@@ -108,10 +116,10 @@ def close_shop(day, team):
 # record with `pack`, and commits only what is packed. When `running()` is no longer true it closes
 # its consumer.
 #
-# Hire the three of `lab.p.three` for `lab.p.day_1`, a topic of 13 partitions. Wait until they are
-# three (`lab.cluster.wait_for_group(…, members=3)`), and ask the broker who has which partition:
-# keep `owners_1`, from partition number to name. Then send `lab.p.orders` orders with
-# `shop.send_orders(lab.cluster, …)`, and close the shop.
+# Hire the three of `lab.p.three` for `lab.p.day_1`, a topic of 13 partitions. Wait for the team,
+# and look who has which partition, as the broker tells it: keep `owners_1`, from partition number
+# to name. Then send `lab.p.orders` orders with `shop.send_orders(lab.cluster, topic, number)`, and
+# close the shop.
 #
 # Predict `predicted_1`, from name to number of partitions. **14 points**
 #
@@ -147,7 +155,7 @@ first, *others = sorted(lab.p.three)
 predicted_1 = {first: 5} | dict.fromkeys(others, 4)
 day = lab.p.day_1
 team = {name: hire(packer, name, day) for name in lab.p.three}
-group = lab.cluster.wait_for_group(day["group"], members=3)
+group = wait_for_team(day, team)
 owners_1 = {n: m.client for m in group.members for n in m.assignment[day["topic"]]}
 shop.send_orders(lab.cluster, day["topic"], lab.p.orders)
 close_shop(day, team)
@@ -163,7 +171,7 @@ lab.check(1)
 # Each department of `lab.p.departments` wants to see every order of `lab.p.day_2`: hire one member
 # for each, with a group of that name (`lab.p.day_2 | {"group": …}`). Two programs of `lab.p.pair`
 # want the same, but somebody copied a configuration: both are in the group `lab.p.shared`. Hire
-# them too. When all five have their partitions, send `lab.p.parcels` orders, and close the shop for
+# them too. Wait for all four teams, send `lab.p.parcels` orders, and close the shop for
 # each group.
 #
 # Let Spark count in the results of the day: `by_group`, from each of the four groups to the number
@@ -187,8 +195,8 @@ teams = {
     group: {name: hire(packer, name, lab.p.day_2 | {"group": group}) for name in names}
     for group, names in hired.items()
 }
-for group, names in hired.items():
-    lab.cluster.wait_for_group(group, members=len(names))
+for group, team in teams.items():
+    wait_for_team(lab.p.day_2 | {"group": group}, team)
 shop.send_orders(lab.cluster, lab.p.day_2["topic"], lab.p.parcels)
 for group, team in teams.items():
     close_shop(lab.p.day_2 | {"group": group}, team)
@@ -216,7 +224,7 @@ lab.check(2)
 #
 # Every order must be packed, and the group must have committed all of them. A kill may make at most
 # `lab.p.repeated` orders come twice. Hire three, with `packer` or with a better program, and with
-# the settings that you need. Wait until they are three, send, and close the shop. **18 points**
+# the settings that you need. Wait for the team, send, and close the shop. **18 points**
 #
 # *Example.* `hire(packer, "Zoe", lab.p.day_3, pace=seconds, fetch_max_wait_ms=100)`
 
@@ -230,7 +238,7 @@ open_shop(lab.p.day_3)
 survivor = packer
 small = {"max_poll_records": lab.p.repeated}
 team = {name: hire(survivor, name, lab.p.day_3, pace=seconds, **small) for name in lab.p.crew}
-lab.cluster.wait_for_group(lab.p.day_3["group"], members=3)
+wait_for_team(lab.p.day_3, team)
 shop.send_orders(lab.cluster, lab.p.day_3["topic"], lab.p.rush)
 close_shop(lab.p.day_3, team)
 # END SOLUTION
@@ -323,6 +331,10 @@ lag_4
 lab.check(4)
 
 # %% [markdown]
+# The broker does not know that a member is behind: it knows a commit and an end. The dead member's
+# lag grew by what came, and nobody was told.
+
+# %% [markdown]
 # ## Task 5: hand over in good order
 #
 # Commits cost, so a member wants to commit seldom. Write `careful`, a program that packs as before,
@@ -406,6 +418,10 @@ told_5
 lab.check(5)
 
 # %% [markdown]
+# A hand-over that is asked for is free of repetition. That takes somebody who is alive to be asked:
+# in task 3 no listener was called, and a commit for each few orders was all that helped.
+
+# %% [markdown]
 # ## Task 6: a seat that is kept
 #
 # Two members pack `lab.p.nightly` orders of `lab.p.day_6`, with `pace=seconds`. `lab.p.falls` is
@@ -413,8 +429,8 @@ lab.check(5)
 # not be dealt anew, and at most `lab.p.repeated` orders may be packed twice.
 #
 # Hire the two of `lab.p.seats`, each as a static member with its name as `group_instance_id`, and a
-# session that is long enough for a restart. Wait until they are two, and send the orders. When one
-# has ended (`state` is `"ended"`), hire it again. Then close the shop. **18 points**
+# session that is long enough for a restart. Wait for the team, and send the orders. When one has
+# ended (`state` is `"ended"`), hire it again. Then close the shop. **18 points**
 #
 # *Example.* `wait_until(lambda: one.state == "ended", timeout=60, what="a death")`
 
@@ -434,7 +450,7 @@ def seat(name):
 
 
 team = {name: seat(name) for name in lab.p.seats}
-lab.cluster.wait_for_group(lab.p.day_6["group"], members=2)
+wait_for_team(lab.p.day_6, team)
 shop.send_orders(lab.cluster, lab.p.day_6["topic"], lab.p.nightly)
 wait_until(lambda: team[lab.p.falls].state == "ended", timeout=60, what="somebody to fall")
 team[lab.p.falls] = seat(lab.p.falls)
@@ -443,6 +459,10 @@ close_shop(lab.p.day_6, team)
 
 # %% tags=["check-6"]
 lab.check(6)
+
+# %% [markdown]
+# The price is the session: had nobody started it again, its partitions would have stood until that
+# was over.
 
 # %% [markdown]
 # ## What you saw

@@ -21,7 +21,7 @@ for number, who in enumerate(sorted(lab.p.three)):
 people = {}
 for who in lab.p.three:
     people[who] = hire(packer, who, lab.p.day_1)
-lab.cluster.wait_for_group(lab.p.day_1["group"], members=3)
+wait_for_team(lab.p.day_1, people)
 owners_1 = {}
 for one in lab.cluster.group(lab.p.day_1["group"]).members:
     for partition in one.assignment[lab.p.day_1["topic"]]:
@@ -39,9 +39,10 @@ for who in lab.p.pair:
     staff[who] = hire(packer, who, {**lab.p.day_2, "group": lab.p.shared})
 for department in lab.p.departments:
     staff[department] = hire(packer, department, {**lab.p.day_2, "group": department})
-lab.cluster.wait_for_group(lab.p.shared, members=2)
+both = [staff[who] for who in lab.p.pair]
+shop.wait_for_team(lab.cluster, {**lab.p.day_2, "group": lab.p.shared}, both)
 for department in lab.p.departments:
-    lab.cluster.wait_for_group(department, members=1)
+    shop.wait_for_team(lab.cluster, {**lab.p.day_2, "group": department}, ["one"])
 shop.send_orders(lab.cluster, lab.p.day_2["topic"], lab.p.parcels)
 for department in lab.p.departments:
     close_shop(lab.p.day_2 | {"group": department}, {"it": staff[department]})
@@ -58,7 +59,7 @@ for person in lab.p.pair:
 
 # Task 3
 people = {who: hire(packer, who, lab.p.day_3, seconds) for who in lab.p.crew}
-lab.cluster.wait_for_group(lab.p.day_3["group"], members=3, timeout=60)
+wait_for_team(lab.p.day_3, people)
 shop.send_orders(lab.cluster, lab.p.day_3["topic"], lab.p.rush)
 close_shop(lab.p.day_3, people)
 
@@ -140,7 +141,7 @@ seats = {
     )
     for who in lab.p.seats
 }
-lab.cluster.wait_for_group(lab.p.day_6["group"], members=2)
+wait_for_team(lab.p.day_6, seats)
 shop.send_orders(lab.cluster, lab.p.day_6["topic"], lab.p.nightly)
 fallen = wait_until(
     lambda: [who for who, member in seats.items() if member.state == "ended"] or None,

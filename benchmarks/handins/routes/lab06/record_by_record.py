@@ -15,7 +15,7 @@ with KafkaConsumer(
 size = [5, 4, 4]
 predicted_1 = dict(zip(sorted(lab.p.three), size, strict=True))
 team = {name: hire(packer, name, lab.p.day_1) for name in reversed(lab.p.three)}
-lab.cluster.wait_for_group(lab.p.day_1["group"], members=3)
+wait_for_team(lab.p.day_1, team)
 owners_1 = {
     partition: member.client
     for member in lab.cluster.group(lab.p.day_1["group"]).members
