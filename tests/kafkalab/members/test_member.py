@@ -52,6 +52,13 @@ def begun(member: Member) -> Event:
     )
 
 
+def test_it_is_found_among_the_processes_by_its_name() -> None:
+    member = members.start(TURNS, "ada")
+    begun(member)
+    assert psutil.Process(member.pid).cmdline()[-1] == "ada"
+    member.stop()
+
+
 def test_it_writes_down_what_happened_by_the_clock_of_the_machine() -> None:
     before = time.monotonic_ns()
     member = members.start("note('one', of=whole)\nnote('two')", "ada", whole=[1, 2])

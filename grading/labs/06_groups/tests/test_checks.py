@@ -1,0 +1,401 @@
+"""The checks of lab 06 against states that are nearly right."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from grading.define import definition
+from grading.judge import checks
+from grading.judge.checks import Unseen
+from grading.judge.groups import TOPIC
+from grading.judge.log import Log, Record
+from grading.judge.outcome import Outcome
+from grading.judge.score import of_check
+from grading.judge.visible import Visible
+from grading.judge.witness import Witnessed
+from grading.prove.hostile import weaknesses
+from kafkalab.cluster.views import Configs, GroupView, PartitionView, TopicView
+from tests.grading.offsets_topic import Written, commit, log, members
+from tests.grading.state import Notebook, parameters
+
+LAB = definition.load("lab06")
+CHECKS = {check.id: check for check in (*LAB.checks, *LAB.hidden_checks())}
+P = parameters("lab06")
+SHARED = {**P.day_2, "group": P.shared}
+LEFT = 2  # orders of each partition that the counter of task 4 has packed and committed
+HALF = [3, 4, 5]
+MOVED_AT = 500  # when the newcomer of task 5 has its partitions
+
+
+def orders(day, number, partitions=6) -> list[Record]:
+    """What `send_orders` leaves."""
+    found = [Record(n % partitions, n // partitions, 1, None, b"%d" % n) for n in range(number)]
+    return sorted(found, key=lambda one: (one.partition, one.offset))
+
+
+def packed(some: list[Record], owner, group: str, at=lambda one: 100) -> list[Record]:
+    """Results of these orders; `owner` and `at` say who packed one, and when."""
+    return [
+        Record(
+            *(0, n, at(one), b"key", one.value),
+            (
+                ("member", owner(one).encode()),
+                ("group", group.encode()),
+                ("place", b"%d %d" % (one.partition, one.offset)),
+            ),
+        )
+        for n, one in enumerate(some)
+    ]
+
+
+def ends(some: list[Record]) -> dict[int, int]:
+    return dict(Counter(one.partition for one in some))
+
+
+def all_committed(day, some: list[Record], metadata: str = "", at: int = 900) -> list[Written]:
+    return [commit(day["group"], day["topic"], n, e, metadata, at) for n, e in ends(some).items()]
+
+
+def dealt(names: list[str], partitions: int) -> dict[int, str]:
+    """As range deals."""
+    found, place = {}, 0
+    for number, name in enumerate(sorted(names)):
+        size = partitions // len(names) + (number < partitions % len(names))
+        found |= dict.fromkeys(range(place, place + size), name)
+        place += size
+    return found
+
+
+def share(day, owners: dict[int, str], generation: int = 1, at: int = 10) -> Written:
+    held: dict[str, list[int]] = {}
+    for partition, name in owners.items():
+        held.setdefault(name, []).append(partition)
+    who = [(f"{name}-1", name, None, part) for name, part in held.items()]
+    return members(day["group"], generation, day["topic"], *who, at=at)
+
+
+THREE, PAIR, CREW = dealt(P.three, 13), dealt(P.pair, 6), dealt(P.crew, 6)
+SEATS = dealt(P.seats, 6)
+ONE, TWO = orders(P.day_1, P.orders, 13), orders(P.day_2, P.parcels)
+RUSH, COUNTED = orders(P.day_3, P.rush), orders(P.day_4, P.counted)
+HANDED, NIGHT = orders(P.day_5, P.handed), orders(P.day_6, P.nightly)
+SURVIVOR = next(name for name in P.crew if name not in P.killed)
+BEFORE = [one for one in HANDED if one.offset < 5]
+"""What is packed when the newcomer comes."""
+
+
+def story_of_5(metadata: str = P.careful, offset: int = 5) -> list[Written]:
+    group, topic, me = P.day_5["group"], P.day_5["topic"], f"{P.careful}-1"
+    new = (f"{P.newcomer}-1", P.newcomer, None, HALF)
+    return [
+        members(group, 1, topic, (me, P.careful, None, [])),
+        members(group, 2, topic, (me, P.careful, None, list(range(6)))),
+        *(commit(group, topic, n, offset, metadata, 400) for n in range(6)),
+        members(group, 3, topic, new, (me, P.careful, None, [0, 1, 2]), at=MOVED_AT),
+        members(group, 4, topic, (me, P.careful, None, list(range(6)))),
+        *all_committed(P.day_5, HANDED, metadata),
+    ]
+
+
+def story_of_6(again: str = "back-1", generation: int = 2, name: str | None = P.falls):
+    group, topic = P.day_6["group"], P.day_6["topic"]
+    (other,) = (seat for seat in P.seats if seat != P.falls)
+
+    def seated(identity, instance, generation):
+        mine, others = ([n for n in SEATS if SEATS[n] == who] for who in (P.falls, other))
+        return members(
+            *(group, generation, topic, (identity, P.falls, instance, mine)),
+            ("other-1", other, other, others),
+        )
+
+    first = seated("first-1", P.falls, 2)
+    return [first, seated(again, name, generation), *all_committed(P.day_6, NIGHT)]
+
+
+STORY = {
+    1: [share(P.day_1, THREE), *all_committed(P.day_1, ONE)],
+    2: [
+        share(SHARED, PAIR),
+        *(share({**P.day_2, "group": g}, dealt([g], 6)) for g in P.departments),
+    ],
+    3: [share(P.day_3, CREW), *all_committed(P.day_3, RUSH)],
+    4: [commit(P.day_4["group"], P.day_4["topic"], n, LEFT) for n in range(6)],
+    5: story_of_5(),
+    6: story_of_6(),
+}
+
+
+def by_owner(owners):
+    return lambda one: owners[one.partition]
+
+
+def in_time(one):
+    return 100 if one.offset < 5 else MOVED_AT + 100
+
+
+def logs() -> dict[str, list[Record]]:
+    """What the reference leaves."""
+    two = packed(TWO, by_owner(PAIR), P.shared)
+    for group in P.departments:
+        two += packed(TWO, lambda _: "somebody", group)
+    return {
+        P.day_1["topic"]: ONE,
+        P.day_1["results"]: packed(ONE, by_owner(THREE), P.day_1["group"]),
+        P.day_2["topic"]: TWO,
+        P.day_2["results"]: two,
+        P.day_3["topic"]: RUSH,
+        P.day_3["results"]: packed(RUSH, by_owner(CREW), P.day_3["group"]),
+        P.day_4["topic"]: COUNTED,
+        P.day_4["results"]: packed(COUNTED[:12], lambda _: P.counter, P.day_4["group"]),
+        P.day_5["topic"]: HANDED,
+        P.day_5["results"]: packed(HANDED, lambda _: P.careful, P.day_5["group"], in_time),
+        P.day_6["topic"]: NIGHT,
+        P.day_6["results"]: packed(NIGHT, by_owner(SEATS), P.day_6["group"]),
+        TOPIC: log(*(written for story in STORY.values() for written in story)),
+    }
+
+
+ARCHIVE = {0: (4, 10), 1: (4, 10), 2: (0, 10), 3: (0, 10), 4: (0, 10), 5: (0, 0)}
+CLERKS = {1: 7, 2: 3, 3: 10}
+LAGS = {0: 6, 1: 3, 2: 7, 3: 0, 4: 10, 5: 0}
+
+
+@dataclass
+class Held:
+    """Stands for the view of a cluster: logs, topics made of them, committed offsets."""
+
+    logs: dict[str, list[Record]]
+    left: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(6), LEFT))
+
+    def read(self, topic: str, may_be_empty: bool = False, **_) -> Log:
+        if not (found := self.logs.get(topic)) and not may_be_empty:
+            raise Unseen(f"the topic {topic} is empty")
+        return Log(found or [])
+
+    def topic(self, name: str):
+        bounds = ARCHIVE
+        if name != P.archive:
+            number = 13 if name == P.day_1["topic"] else 6
+            held = ends(self.logs.get(name, []))
+            bounds = {n: (0, held.get(n, 0)) for n in range(number)}
+        found = [PartitionView(n, 0, 0, [0], [0], [], [], *b) for n, b in bounds.items()]
+        return TopicView(name, "id", found, Configs())
+
+    def group(self, name: str):
+        offsets = {(P.day_4["topic"], n): offset for n, offset in self.left.items()}
+        if name == P.clerks:
+            elsewhere = {(P.day_4["topic"], n): 2 for n in (0, 5)}
+            offsets = elsewhere | {(P.archive, n): offset for n, offset in CLERKS.items()}
+        return GroupView(name, "EMPTY", "classic", "", 0, [], offsets, {})
+
+
+EMPTY: dict[str, list[Record]] = {topic: [] for topic in logs()}
+WHOLE = list(range(6))
+TOLD = [("assigned", WHOLE), ("revoked", WHOLE)]
+TOLD = [*TOLD, ("assigned", [0, 1, 2]), ("revoked", [2, 0, 1]), *TOLD]
+
+
+def lag_of(group, topic):
+    if topic == P.archive:
+        return dict(LAGS)
+    return {n: end - LEFT for n, end in ends(COUNTED).items()}
+
+
+def values() -> dict[str, object]:
+    """What the reference says."""
+    return {
+        "owners_1": dict(THREE),
+        "predicted_1": dict(Counter(THREE.values())),
+        "predicted_2": sum(PAIR[one.partition] == P.pair[0] for one in TWO),
+        "by_group": dict.fromkeys([P.shared, *P.departments], P.parcels),
+        "by_member": dict(Counter(PAIR[one.partition] for one in TWO)),
+        "lag_4": lag_of("", P.day_4["topic"]),
+        "lag_of": lag_of,
+        "told_5": [("revoked", []), *TOLD],
+    }
+
+
+def judged(check: str, there=None, said=None, **held):
+    """What a check makes of a state; `there` and `said` change what the reference leaves."""
+    x = Visible(Notebook(values() | (said or {})), Held(logs() | (there or {}), **held), P, "seed")
+    return checks.run(CHECKS[check], x)
+
+
+def told(check: str, story: list[Written], there=None):
+    """The same with another story of the group."""
+    return judged(check, {**(there or {}), TOPIC: log(*story)})
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_the_reference_leaves_has_all_points(check):
+    found = judged(check)
+    assert found.outcome is Outcome.PASS, found
+
+
+@pytest.mark.parametrize("check", [c for c in CHECKS if c != "lag_of_another_group"])
+def test_right_values_without_a_record_on_the_brokers_have_no_point(check):
+    found = judged(check, EMPTY)
+    assert of_check(CHECKS[check], found).reached == 0, found
+    assert found.messages
+
+
+@pytest.mark.parametrize("check", [c for c in CHECKS if c != "lag_of_another_group"])
+def test_results_by_hand_without_a_group_have_no_point(check):
+    if check not in {"nothing_is_lost", "few_again", "nothing_again", "night_is_whole"}:
+        found = judged(check, {TOPIC: []})  # those four stand beside a fault that needs the group
+        assert of_check(CHECKS[check], found).reached == 0, found
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_whatever_a_name_or_a_record_holds_a_check_says_a_sentence(check):
+    x = Witnessed(Notebook(values()), Held(logs()), P, "seed")
+    x.begin(check)
+    assert checks.run(CHECKS[check], x).outcome is Outcome.PASS
+    assert list(weaknesses([CHECKS[check]], x.transcript, P, "seed")) == []
+
+
+def test_what_is_no_order_of_the_day_is_no_result():
+    (first, *rest) = logs()[P.day_1["results"]]
+    for odd in (
+        replace(first, value=b"another text"),
+        replace(first, headers=()),
+        replace(first, headers=(("place", b"99 0"),)),
+    ):
+        (said,) = judged("packed_by_their_readers", {P.day_1["results"]: [odd, *rest]}).messages
+        assert "are no orders of" in said
+
+
+def test_a_result_too_few_or_twice_is_told():
+    (first, *rest) = logs()[P.day_1["results"]]
+    (few,) = judged("packed_by_their_readers", {P.day_1["results"]: rest}).messages
+    assert few.startswith(f"1 of {P.orders} orders are in no result: partition 0 offset 0")
+    twice = judged("packed_by_their_readers", {P.day_1["results"]: [first, first, *rest]})
+    assert twice.messages == ["1 orders are packed more than once: partition 0 offset 0"]
+
+
+def test_who_packed_what_another_one_reads_is_told():
+    by_one = packed(ONE, lambda _: min(P.three), P.day_1["group"])
+    found = judged("packed_by_their_readers", {P.day_1["results"]: by_one})
+    assert found.outcome is Outcome.PART
+    assert "were packed by others" in found.messages[0]
+
+
+def test_a_day_with_fewer_orders_proves_nothing():
+    few = {P.day_3["topic"]: RUSH[:9], P.day_3["results"]: logs()[P.day_3["results"]][:9]}
+    (said,) = judged("few_again", few).messages
+    assert said.endswith(f"holds 9 orders, and {P.rush} are to be sent")
+
+
+@pytest.mark.parametrize("names", [P.three[:2], [*P.three[:2], "somebody"], [*P.three, "somebody"]])
+def test_other_members_than_the_three_never_shared(names):
+    (said,) = told("three_share", [share(P.day_1, dealt(names, 13))]).messages
+    assert "never had all partitions" in said
+
+
+def test_a_department_of_which_nobody_had_all_partitions_has_nothing():
+    only_commits = [commit(group, P.day_2["topic"], 0, 5) for group in P.departments]
+    assert told("each_has_everything", only_commits).outcome is Outcome.FAIL
+
+
+def test_kills_may_repeat_so_much_and_no_more():
+    most = 2 * P.repeated
+    results = logs()[P.day_3["results"]]
+    for extra, outcome in ((most, Outcome.PASS), (most + 1, Outcome.FAIL)):
+        found = judged("few_again", {P.day_3["results"]: results + results[:extra]})
+        assert found.outcome is outcome
+
+
+def test_a_commit_before_its_work_is_seen_though_nothing_was_lost():
+    early = [share(P.day_3, CREW), *all_committed(P.day_3, RUSH, at=99)]
+    assert told("work_comes_first", early).outcome is Outcome.FAIL
+    assert told("nothing_is_lost", early).outcome is Outcome.PASS
+    of_another_day = [commit(P.day_3["group"], P.day_3["topic"], 0, 3, at=0)]
+    story = [*of_another_day, *all_committed(P.day_3, RUSH)]
+    assert told("work_comes_first", story).outcome is Outcome.PASS
+
+
+def test_a_group_that_is_not_behind_has_no_lag_to_measure():
+    there = ends(COUNTED)
+    found = judged("lag_is_measured", said={"lag_4": dict.fromkeys(there, 0)}, left=there)
+    assert "its member went on" in found.messages[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{0: 10}, {5: 10}, {0: 8}, {2: 10}, {6: 0}], ids=lambda one: str(one)
+)
+def test_a_lag_of_another_group_that_is_nearly_right(wrong):
+    found = judged("lag_of_another_group", said={"lag_of": lambda *_: LAGS | wrong})
+    (partition,) = wrong
+    assert found.messages[0].endswith(f"something else of the partitions [{partition}]")
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "said"),
+    [
+        ("three_share", "owners_1", dict.fromkeys(range(13), "nobody")),
+        ("shares_are_foretold", "predicted_1", dict.fromkeys(P.three, 6)),
+        ("shares_are_counted", "by_member", dict.fromkeys(P.pair, 999)),
+        ("shares_are_counted", "predicted_2", 999),
+        ("lag_is_measured", "lag_4", dict.fromkeys(range(6), 999)),
+        ("lag_is_asked", "lag_of", lambda *_: dict.fromkeys(range(6), 999)),
+        ("listener_is_told", "told_5", TOLD[:3]),
+    ],
+)
+def test_a_message_does_not_change_with_what_is_to_be_found_out(check, name, said):
+    (message,) = judged(check, said={name: said}).messages
+    right = values()[name]
+    if isinstance(right, int):
+        assert str(right) not in message
+    elif isinstance(right, dict):
+        assert not any(f"{key}: {value}" in message for key, value in right.items())
+    assert "999" not in message or name == "predicted_2"
+
+
+@pytest.mark.parametrize(
+    ("story", "words"),
+    [
+        (story_of_5(offset=4), "was not what was committed"),
+        (story_of_5(metadata=""), "bears no name"),
+        (story_of_5(metadata="somebody"), "bears no name"),
+        (story_of_5()[:1], "never shared"),
+    ],
+)
+def test_a_hand_over_that_is_nearly_right(story, words):
+    found = told("committed_in_time", story)
+    assert found.outcome in {Outcome.FAIL, Outcome.PART}
+    assert words in found.messages[0]
+
+
+def test_a_member_that_commits_each_order_has_not_waited_for_its_listener():
+    first, *rest = story_of_5()
+    often = [commit(P.day_5["group"], P.day_5["topic"], 0, n, P.careful) for n in range(1, 9)]
+    found = told("committed_in_time", [first, *often, *rest])
+    assert found.outcome is Outcome.PART
+    assert "committed more often" in found.messages[0]
+
+
+def test_what_was_not_packed_before_needs_no_commit_before():
+    later = packed(HANDED, lambda _: P.careful, P.day_5["group"], lambda _: MOVED_AT + 1)
+    (said,) = judged("committed_in_time", {P.day_5["results"]: later}).messages
+    assert "nothing had been packed" in said
+
+
+@pytest.mark.parametrize("said", [TOLD[:-1], TOLD[::-1], [*TOLD, *TOLD], [("assigned", WHOLE)]])
+def test_a_listener_that_was_told_something_else(said):
+    assert judged("listener_is_told", said={"told_5": said}).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("story", "words"),
+    [
+        (story_of_6(again="first-1"), "nobody came back"),
+        (story_of_6(generation=3), "generation 2 became 3"),
+        (story_of_6(name=None), "nobody came back"),
+        ([share(P.day_6, SEATS)], "never had two static members"),
+    ],
+)
+def test_a_seat_that_was_not_kept(story, words):
+    found = told("seat_is_kept", story)
+    assert of_check(CHECKS["seat_is_kept"], found).reached == 0
+    assert words in found.messages[-1]

@@ -1,0 +1,152 @@
+"""What a day of packing has left on the brokers: orders, who packed them, and commits."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from grading.judge.checks import Unseen, expect
+from grading.judge.groups import Commit, Members, events
+from grading.judge.log import whole_number
+
+NUMBERS = {
+    "day_1": "orders",
+    "day_2": "parcels",
+    "day_3": "rush",
+    "day_4": "counted",
+    "day_5": "handed",
+    "day_6": "nightly",
+}
+"""The parameters that name a day and how many orders it has."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An order that somebody packed: `place` is its partition and offset, `at` the broker's ms."""
+
+    place: tuple[int, int]
+    member: str
+    group: str
+    at: int
+
+
+def orders(x, topic):
+    """The places of all orders of a topic -> their texts; ends the check where some lack."""
+    found = {(record.partition, record.offset): record.value for record in x.read(topic)}
+    sent = {x.p[day]["topic"]: x.p[number] for day, number in NUMBERS.items()}[topic]
+    if len(found) < sent:
+        raise Unseen(f"{topic} holds {len(found)} orders, and {sent} are to be sent")
+    return found
+
+
+def packed(x, day):
+    """What lies in the results of a day; ends the check where something there is no order of it."""
+    there, found = orders(x, day["topic"]), []
+    for record in x.read(day["results"]):
+        place = _place(record.header("place"))
+        if place not in there or record.value != there[place]:
+            raise Unseen(f"{day['results']} holds records that are no orders of {day['topic']}")
+        found.append(
+            Packed(place, record.header("member"), record.header("group"), record.timestamp)
+        )
+    return found
+
+
+def _place(text):
+    numbers = [whole_number(part) for part in text.split(" ")]
+    return tuple(numbers) if len(numbers) == 2 else None
+
+
+def nothing_missing(x, day, *, must=False):
+    """Whether each order of the day is packed."""
+    there, done = orders(x, day["topic"]), {one.place for one in packed(x, day)}
+    missing = sorted(set(there) - done)
+    return expect(
+        not missing,
+        f"{len(missing)} of {len(there)} orders are in no result: {places(missing)}",
+        must=must,
+    )
+
+
+def again(x, day):
+    """The places that were packed more than once -> how often beyond the first time."""
+    counts = Counter(one.place for one in packed(x, day))
+    return {place: count - 1 for place, count in counts.items() if count > 1}
+
+
+def places(some):
+    """A few places in words."""
+    shown = ", ".join(f"partition {n} offset {offset}" for n, offset in sorted(some)[:3])
+    return shown + (" and more" if len(some) > 3 else "")
+
+
+def history(x, group):
+    """Everything that Kafka keeps of a group; ends the check where that is nothing."""
+    found = list(events(x, group))
+    if not found:
+        raise Unseen(f"nobody ever joined the group {group}, or committed for it")
+    return found
+
+
+def share(x, day, names=()):
+    """The last time that the members of a group, just these if any are named, shared its topic.
+
+    Ends the check where no such members ever had all partitions.
+    """
+    topic = day["topic"]
+    every = [one.partition for one in x.kafka.topic(topic).partitions]
+    for event in reversed(history(x, day["group"])):
+        if not isinstance(event, Members):
+            continue
+        there = {member.client for member in event.members}
+        given = sorted(n for m in event.members for n in m.assignment.get(topic, ()))
+        if given == every and (
+            not names or (there, len(event.members)) == (set(names), len(names))
+        ):
+            return event
+    who = ", ".join(sorted(names)) or "its members"
+    raise Unseen(f"{who} never had all partitions of {topic} in the group {day['group']}")
+
+
+def committed(found, topic):
+    """Partition -> the last commit for it, in the events of a group; forgotten ones left out."""
+    last = {}
+    for event in found:
+        if isinstance(event, Commit) and event.topic == topic:
+            last[event.partition] = event
+    return {n: one for n, one in last.items() if one.offset is not None}
+
+
+def ends(x, topic):
+    """Partition -> the end of its log, of those that hold a record."""
+    return {n: log[-1].offset + 1 for n, log in x.read(topic).partitions.items()}
+
+
+def behind(x, day):
+    """The partitions of which the group has not committed the end."""
+    last = committed(history(x, day["group"]), day["topic"])
+    return sorted(
+        n for n, end in ends(x, day["topic"]).items() if n not in last or last[n].offset != end
+    )
+
+
+def agrees(name, said, right, who):
+    """Whether a dictionary from partitions says what is so, without telling what that is."""
+    wrong = sorted(n for n in {*right, *said} if said.get(n) != right.get(n))
+    return expect(not wrong, f"{name}: {who} something else of the partitions {wrong}")
+
+
+def lags_of(x, group, topic):
+    """Partition -> how many records a group has before it, as the brokers tell."""
+    offsets = x.kafka.group(group).offsets
+    return {
+        one.partition: (one.end_offset or 0)
+        - offsets.get((topic, one.partition), one.start_offset or 0)
+        for one in x.kafka.topic(topic).partitions
+    }
+
+
+def said_lags(x, group, topic, right):
+    """Whether the student's function tells the lags of a group."""
+    name = f"lag_of for {group} and {topic}"
+    asked = f"sorted(dict(lag_of({group!r}, {topic!r})).items())"
+    said = dict(x.value(asked, list[tuple[int, int]], called=name))
+    return agrees(name, said, right, "the brokers say")
