@@ -63,7 +63,8 @@ class Member:
         self._waking: threading.Timer | None = None
         self._line = lifeline.Lifeline()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"{RUN}({self._written.fileno()})"],
+            # The name is for whoever looks through the processes of the machine.
+            [sys.executable, "-P", "-c", f"{RUN}({self._written.fileno()})", self.name],
             stdin=self._line.theirs,
             stdout=self._said,
             stderr=self._said,
