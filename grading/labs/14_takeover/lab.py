@@ -325,19 +325,22 @@ my_wait.against(waits["crash"])
 # %% tags=["demo", "A91"]
 from kafkalab import charts
 
-rows = [(s, name, n) for s, of_stage in counted.items() for name, n in of_stage.items()]
-table = spark.createDataFrame(rows, "stage string, member string, records long")
 stages = ["old", "new", "leave", "crash"]
+rows = [(f"{n} {s}", *one) for n, s in enumerate(stages, 1) for one in counted[s].items()]
+table = spark.createDataFrame(rows, "stage string, member string, records long")
 readers = {stage: {*counted[stage]} - {lab.p.latecomer} for stage in stages}
-assert [len(readers[stage]) for stage in stages] == [0, 3, 2, 1]
+left = [len(readers[stage]) for stage in stages]
+assert left == [0, 3, 2, 1]
 assert readers["crash"] < readers["leave"] < readers["new"] == {*lab.p.members}
 assert counted["old"] == {lab.p.latecomer: lab.p.old}
 assert waits["crash"] > waits["leave"]
 ax = charts.records_per_partition(table, partition="stage", by="member", records="records")
 ax.set(xlabel="stage", ylabel="records that were told of")
-title = f"After a good-bye a record waits {waits['leave']:.1f} s, after a kill {waits['crash']:.1f}"
+title = f"{left[1]} members read the new records, then {left[2]}, then {left[3]}"
 ax.set_title(title)
-charts.show(ax, f"{title}. Records by stage and member: {counted}.")
+charts.show(ax, f"{title}; {lab.p.latecomer} is of another group. {counted}")
+print(f"The slowest waited {waits['leave']:.1f} s after the good-bye, {waits['crash']:.1f} s after")
+print(f"the kill, of a session of {lab.p.session_ms / 1000:.0f} s.")
 
 # %%
 lab.score()
