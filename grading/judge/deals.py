@@ -55,13 +55,13 @@ def deals(x: Visible, group: str) -> list[Deal]:
 
 
 def _deal(key: bytes, value: bytes, group: str) -> Deal:
-    named = _Reader(key)
+    named = _Bytes(key)
     if named.number("h") != DEALT or named.text() != group or not value:
         return ()
-    return tuple(_members(_Reader(value)))
+    return tuple(_members(_Bytes(value)))
 
 
-def _members(value: _Reader) -> Iterator[Dealt]:
+def _members(value: _Bytes) -> Iterator[Dealt]:
     version = value.number("h")
     value.text()  # the kind of protocol
     value.number("i")  # the generation
@@ -77,10 +77,10 @@ def _members(value: _Reader) -> Iterator[Dealt]:
         value.number("i")  # how long a rebalance may take
         session = value.number("i")
         value.data()  # what it wanted to read
-        yield Dealt(client or "", session, _partitions(_Reader(value.data())))
+        yield Dealt(client or "", session, _partitions(_Bytes(value.data())))
 
 
-def _partitions(given: _Reader) -> dict[str, list[int]]:
+def _partitions(given: _Bytes) -> dict[str, list[int]]:
     if given.is_empty:
         return {}
     given.number("h")  # the version
@@ -91,7 +91,7 @@ def _partitions(given: _Reader) -> dict[str, list[int]]:
     return found
 
 
-class _Reader:
+class _Bytes:
     """Reads on in bytes."""
 
     def __init__(self, data: bytes) -> None:
