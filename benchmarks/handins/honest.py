@@ -16,6 +16,11 @@ from benchmarks.handins.styles import STYLES
 from grading.define import master
 from grading.define.definition import Definition
 
+# A fault meets the cell that begins with the mark.
+BESIDE_A_FAULT = {
+    "marks_lost", "marks_and_ids_lost", "marks_retyped", "one_statement_a_cell", "split_above",
+    "answer_below_the_stub", "a_first_try_above", "timed",
+}  # fmt: skip
 # What a run from top to bottom in JupyterLab does not survive in a lab, so that it is not honest.
 BREAKS = {
     # the program of lab 03 is made of the cells that begin with their marks, and is Python alone
@@ -24,11 +29,8 @@ BREAKS = {
         "answer_below_the_stub", "helpers_at_the_top", "helpers_above_each_task",
         "with_magics", "timed", "merged_with_checks",
     },
-    # a fault meets the cell that begins with the mark
-    "05": {
-        "marks_lost", "marks_and_ids_lost", "marks_retyped", "one_statement_a_cell", "split_above",
-        "answer_below_the_stub", "a_first_try_above", "timed",
-    },
+    "05": BESIDE_A_FAULT,
+    "14": BESIDE_A_FAULT,
 }  # fmt: skip
 
 

@@ -163,6 +163,12 @@ class Breaker:
             process.kill()
         self.note(f"process {word} killed")
 
+    def stop_process(self, word: str) -> None:
+        """SIGTERM for a process of the student's: it may say good-bye, or not listen."""
+        with self._found(word) as process:
+            process.terminate()
+        self.note(f"process {word} asked to end")
+
     def freeze_process(self, word: str) -> None:
         """Let a process of the student's stand still; it goes on when the cell is over, at last."""
         with self._found(word) as process:

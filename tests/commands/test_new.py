@@ -46,9 +46,9 @@ def test_a_lesson_has_its_number_its_title_and_topics_of_its_own(course: Course)
 
 
 def test_a_lab_has_the_files_of_both_folders(course: Course) -> None:
-    result = call("lab", "14_my_task")
-    assert "./course verify lab14" in result.stdout
-    student, teacher = course.root / "labs/14_my_task", course.root / "grading/labs/14_my_task"
+    result = call("lab", "15_my_task")
+    assert "./course verify lab15" in result.stdout
+    student, teacher = course.root / "labs/15_my_task", course.root / "grading/labs/15_my_task"
     assert {file.name for file in student.iterdir()} == {
         "lab.toml",
         "parameters.py",
@@ -56,14 +56,14 @@ def test_a_lab_has_the_files_of_both_folders(course: Course) -> None:
         "hints.md",
     }
     assert {file.name for file in teacher.iterdir()} == {"lab.py", "hidden.py", "wrong"}
-    assert '"lab14_my_task"' in (teacher / "lab.py").read_text("utf-8")
+    assert '"lab15_my_task"' in (teacher / "lab.py").read_text("utf-8")
     assert 'title = "My task"' in (student / "lab.toml").read_text("utf-8")
 
 
 def test_a_lab_has_points_hints_and_a_wrong_answer_for_each_check(course: Course) -> None:
-    call("lab", "14_my_task")
-    lab = definition.load("lab14", course.root)
-    assert (lab.name, lab.points, set(lab.hints)) == ("lab14_my_task", 20, set(lab.tasks))
+    call("lab", "15_my_task")
+    lab = definition.load("lab15", course.root)
+    assert (lab.name, lab.points, set(lab.hints)) == ("lab15_my_task", 20, set(lab.tasks))
     checks = (*lab.checks, *lab.hidden_checks())
     assert list(gaps(checks, wrong_answers(lab, master.solved(lab)))) == []
 
@@ -72,9 +72,9 @@ def test_a_lab_has_points_hints_and_a_wrong_answer_for_each_check(course: Course
     ("first", "second", "what"),
     [
         (("lesson", "21_idea"), ("lesson", "21_other"), "the number 21 is taken by 21_idea"),
-        (("lab", "14_task"), ("lab", "14_other"), "the number 14 is taken by 14_task"),
+        (("lab", "15_task"), ("lab", "15_other"), "the number 15 is taken by 15_task"),
         (("lesson", "21_idea"), ("lesson", "my_idea"), "is no NN_name"),
-        (("lesson", "21_idea"), ("lab", "14-task"), "is no NN_name"),
+        (("lesson", "21_idea"), ("lab", "15-task"), "is no NN_name"),
         (("lesson", "21_idea"), ("page", "22_page"), "'page' is not one of"),
     ],
 )
@@ -94,10 +94,10 @@ def test_a_lesson_and_a_lab_may_have_the_same_number(course: Course) -> None:
 
 
 def test_nothing_that_is_there_is_overwritten(course: Course) -> None:
-    hints = course.root / "labs" / "14_task" / "hints.md"
+    hints = course.root / "labs" / "15_task" / "hints.md"
     hints.parent.mkdir(parents=True)
     hints.write_text("mine")
-    result = call("lab", "14_task")
+    result = call("lab", "15_task")
     assert isinstance(result.exception, CourseError)
     assert hints.read_text() == "mine"
     assert len(list(course.root.rglob("*.*"))) == 1
@@ -144,9 +144,9 @@ def stranger(tmp_path: Path) -> Callable[..., str]:
 @pytest.mark.content("authoring/template")
 @pytest.mark.cluster
 def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
-    stranger("new", "lab", "14_my_task")
-    assert "labs/14_my_task/lab14_my_task.ipynb" in stranger("build")
-    assert "lab14_my_task" in stranger("verify", "lab14", *sandboxed.options())
+    stranger("new", "lab", "15_my_task")
+    assert "labs/15_my_task/lab15_my_task.ipynb" in stranger("build")
+    assert "lab15_my_task" in stranger("verify", "lab15", *sandboxed.options())
 
 
 @pytest.mark.rest

@@ -24,7 +24,7 @@ from grading.judge.score import total
 from grading.keep.evidence import Evidence
 from grading.run.attempt import Attempt
 from grading.run.job import Job
-from kafkalab import quick
+from kafkalab import members, quick
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -249,3 +249,28 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     left.stdin.close()
     assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"
     assert isinstance(kills, Fault)
+
+
+def test_members_of_a_group_are_found_by_their_names_and_go_in_both_ways():
+    turns = "while running():\n    work(0.05)"
+    ada, bob = members.start(turns, "ada"), members.start(turns, "bob")
+
+    @fault(task=1)
+    def both_go(f):
+        yield
+        f.stop_process("ada")
+        f.until(lambda: f.process("ada") is None, "the end of ada")
+        f.kill_process("bob")
+
+    for one in (ada, bob):
+        one.wait_for(lambda events: len(events) > 1, what="its work")
+    injection = injection_of(both_go, None, Parameters(), os.getpid())
+    injection.begin()
+    wait_until(lambda: bob.state == "ended", timeout=20, what="the end of bob")
+    done = injection.end()
+    assert done.is_reached, done
+    assert [words for _, words in done.steps] == [
+        *("process ada asked to end", "the end of ada", "process bob killed"),
+    ]
+    assert ada.events[-1].facts == {"why": "stopped"}
+    assert bob.events[-1].what == "works", "it could tell nobody"

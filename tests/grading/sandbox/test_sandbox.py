@@ -164,6 +164,31 @@ def test_a_line_for_the_grader_reaches_nobody(ran):
     assert evidence.results[0].outcome is Outcome.FAIL
 
 
+MEMBERS = """
+import json
+from kafkalab import members
+team = {name: members.start(TURNS, name) for name in ("ada", "bob", STRAY)}
+for one in team.values():
+    one.wait_for(lambda events: len(events) > 1, what="its work")
+team["ada"].freeze()
+found = [team["ada"].state]
+team["ada"].stop()
+team["bob"].kill()
+found += [(one.state, one.events[-1].what) for one in team.values()]
+print("SEEN" + json.dumps(found))
+"""
+
+
+def test_members_of_a_group_run_are_frozen_stopped_and_killed_and_none_is_left(ran, small):
+    named = {"TURNS": "while running():\n    work(0.05)", "STRAY": STRAY}
+    evidence = ran(t1="".join(f"{n} = {v!r}\n" for n, v in named.items()) + MEMBERS)
+    assert evidence.cells[1].state is Outcome.RAN, evidence.cells[1]
+    seen = json.loads(evidence.cells[1].output.partition("SEEN")[2])
+    assert seen == ["frozen", ["ended", "ended"], ["ended", "works"], ["running", "works"]]
+    strays = [one for one in psutil.process_iter(["cmdline"]) if STRAY in str(one.info["cmdline"])]
+    assert strays == []
+
+
 PATIENT = "cell = 90\nrun = 200"
 BEYOND = {
     "forks without end": ("import os\nwhile True:\n    os.fork()", Outcome.PROCESS_LIMIT),

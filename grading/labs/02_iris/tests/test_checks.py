@@ -271,6 +271,25 @@ def test_what_is_typed_beside_other_records_earns_nothing(check, stored):
     assert not any(one.ok for one in found.findings), found
 
 
+@pytest.mark.parametrize(
+    ("took", "slowness", "fits"),
+    [(2.5, 1, 3), (1.9, 1, 0), (13, 1, 0), (13, 3, 3), (40, 3, 0), (1.9, 6, 0), (0, 6, 0)],
+)
+def test_reading_may_take_longer_on_a_busy_machine_and_waiting_may_not(
+    monkeypatch, took, slowness, fits
+):
+    monkeypatch.setattr(CHECKS.pace, "now", lambda: slowness)
+    readers = ("all", "setosa", "virginica")
+    state = logs()
+    values = {
+        "idle_seconds": 2,
+        "seconds": dict.fromkeys(readers, float(took)),
+        "consumed": {"all": consumed(state)},
+    }
+    found = result(LAB, "readers_waited", state, values)
+    assert sum(one.ok for one in found.findings) == fits, found
+
+
 def test_an_id_may_be_written_in_both_forms():
     one = "2543c9d2-26bf-4e63-b2f7-0402461ede9e"
     assert _id("JUPJ0ia_TmOy9wQCRh7eng") == _id(one) == one

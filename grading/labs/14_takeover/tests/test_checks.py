@@ -1,0 +1,278 @@
+"""The checks of lab 14 against answers that are nearly right, and the deals that they read."""
+
+import struct
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+
+from grading.judge.checks import Unseen
+from grading.judge.deals import Dealt, deals
+from grading.judge.outcome import Outcome
+from tests.grading.state import Logs, parameters, record, result
+
+LAB = "lab14"
+P = parameters(LAB)
+A, B, C = sorted(P.members)
+THREE = {A: [0, 1, 2, 3, 4], B: [5, 6, 7, 8], C: [9, 10, 11, 12]}
+TWO = {A: [0, 1, 2, 3, 4, 5, 6], C: [7, 8, 9, 10, 11, 12]}
+ONE = {C: list(range(13))}
+BEGIN = {A: list(range(13))}
+
+
+def text(value):
+    return struct.pack(">h", -1) if value is None else packed(">h", value.encode())
+
+
+def packed(form, value):
+    return struct.pack(form, len(value)) + value
+
+
+def deal(group, shares, session=P.session_ms, topic=P.topic, version=3, number=0):
+    """A record of Kafka's own topic, as a coordinator writes it."""
+    members = b""
+    for name, held in shares.items():
+        given = struct.pack(">hi", 1, 1) + text(topic)
+        given += struct.pack(f">i{len(held)}i", len(held), *held) + struct.pack(">i", -1)
+        members += text(f"{name}-4711") + (text(None) if version >= 3 else b"") + text(name)
+        members += text("/127.0.0.1") + struct.pack(">ii", 30_000, session)
+        members += packed(">i", b"wanted") + packed(">i", given if held else b"")
+    value = struct.pack(">h", version) + text("consumer") + struct.pack(">i", 1) + text("range")
+    value += text("leader") + struct.pack(">qi", 0, len(shares)) + members
+    return record(0, number, value, struct.pack(">h", 2) + text(group))
+
+
+def commit(group):
+    key = struct.pack(">h", 1) + text(group) + text(P.topic) + struct.pack(">i", 0)
+    return record(0, 0, struct.pack(">hq", 3, 7), key)
+
+
+def log_of_groups(*tables, **changes):
+    return [deal(P.group, shares, **changes) for shares in tables]
+
+
+def test_deals_are_read_in_their_order_and_nobody_elses():
+    other = deal("another", ONE)
+    gone = record(0, 9, None, struct.pack(">h", 2) + text(P.group))
+    odd = [record(0, 0, b"\0\3\0", struct.pack(">h", 2) + text(P.group)), record(0, 0, None, b"\0")]
+    log = [commit(P.group), *log_of_groups(BEGIN, THREE), other, *odd, gone, deal(P.group, {})]
+    x = SimpleNamespace(read=lambda topic, may_be_empty: log)
+    found = deals(x, P.group)
+    assert [{one.client: one.partitions for one in one_deal} for one_deal in found] == [
+        {name: {P.topic: held} for name, held in table.items()} for table in (BEGIN, THREE)
+    ]
+    assert found[0] == (Dealt(A, P.session_ms, {P.topic: list(range(13))}),)
+    with pytest.raises(Unseen, match="never had a member with partitions"):
+        deals(x, "nobody")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_version_without_static_names_is_read_too(version):
+    log = log_of_groups(THREE, version=version)
+    x = SimpleNamespace(read=lambda topic, may_be_empty: log)
+    assert [one.client for one in deals(x, P.group)[0]] == [A, B, C]
+
+
+class AndSaid(dict):
+    """Logs of topics, by their name, and of a broker, by a call."""
+
+    said = ()
+
+    def __call__(self, broker):
+        return self.said
+
+
+@dataclass
+class Cluster(Logs):
+    """With a group that has committed."""
+
+    committed: int = 13
+    brokers: ClassVar = [0, 1, 2]
+
+    def group(self, name):
+        return SimpleNamespace(offsets={(P.topic, n): self.committed for n in range(13)})
+
+
+STAGES = {"new": THREE, "leave": TWO, "crash": ONE}
+WAIT = {"leave": 250, "crash": 5_250}
+
+
+def sent():
+    rows = [record(n % 13, n, b"old %d" % n) for n in range(P.old)]
+    rows += [record(n, n, b"%s %d ab" % (stage.encode(), n)) for stage in STAGES for n in range(13)]
+    return [replace(one, timestamp=1_000, is_dated_by_broker=True) for one in rows]
+
+
+def told():
+    rows = []
+    for one in sent():
+        stage = one.text().split()[0]
+        for name, held in STAGES.get(stage, {}).items():
+            if one.partition in held:
+                later = one.timestamp + WAIT.get(stage, 10) - (one.partition % 7)
+                rows.append(replace(one, partition=0, key=name.encode(), timestamp=later))
+        if stage in ("old", "new"):
+            rows.append(replace(one, partition=0, key=P.latecomer.encode()))
+    return rows
+
+
+VALUES = {
+    "shares": THREE,
+    "two": {name: held[::-1] for name, held in TWO.items()},
+    "last": ONE,
+    "heard": {name: [f"new {n} ab" for n in held] for name, held in THREE.items()},
+    "from_start": P.old + 13,
+    "counted": {
+        "old": {P.latecomer: P.old},
+        "new": {name: len(held) for name, held in THREE.items()} | {P.latecomer: 13},
+        "leave": {A: 7, B: 0, C: 6},
+        "crash": {C: 13},
+    },
+    "waits": {stage: ms / 1000 for stage, ms in WAIT.items()},
+}
+GOOD_BYE = f"Preparing to rebalance group {P.group} in state (reason: explicit `LeaveGroup` request"
+CHECKS = (
+    *("three_share_thirteen", "shares_are_told", "session_is_as_ordered"),
+    *("new_ones_are_read_once", "heard_is_what_was_read", "old_ones_are_skipped"),
+    *("others_have_all", "from_start_is_told", "two_have_all", "survivors_read_on"),
+    *("said_good_bye", "last_has_all", "last_reads_on", "counted_by_stage"),
+    "waits_are_in_the_logs",
+)
+
+
+def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None, **more):
+    """What a check makes of the state of somebody who did it all, or of another one."""
+    logs = AndSaid(
+        {
+            "__consumer_offsets": [
+                *(groups if groups is not None else log_of_groups(BEGIN, THREE, TWO, ONE)),
+                deal(P.other_group, {P.latecomer: list(range(13))}),
+            ],
+            P.topic: sent() if topic is None else topic,
+            P.seen_topic: told() if seen is None else seen,
+        }
+    )
+    logs.said = [f"{GOOD_BYE} for ({B}-4711) members.)"] if said is None else said
+    cluster = Cluster(logs, **more)
+    return result(LAB, check, cluster, VALUES if values is None else VALUES | values)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_who_did_it_all_has_all(check):
+    assert judged(check).outcome is Outcome.PASS, judged(check)
+
+
+@pytest.mark.parametrize("check", [one for one in CHECKS if one != "from_start_is_told"])
+def test_typed_answers_give_nothing_without_members(check):
+    """The number of task 3 needs the check in front of it."""
+    nobody = judged(check, groups=[], seen=[record(0, 0, b"hello")])
+    assert nobody.outcome is Outcome.FAIL
+    assert all(nobody.messages)
+    alone = judged(check, groups=log_of_groups(BEGIN), seen=[record(0, 0, b"hello")], said=[])
+    assert alone.outcome is Outcome.FAIL or check == "session_is_as_ordered"
+
+
+def test_the_last_team_counts_where_somebody_tried_again():
+    again = log_of_groups(BEGIN, {A: [0], B: [1], C: [2]}, TWO, BEGIN, THREE, TWO, ONE)
+    for check in CHECKS:
+        assert judged(check, groups=again).outcome is Outcome.PASS, check
+
+
+def test_a_group_that_was_asked_between_two_joins_is_not_taken_for_the_team():
+    found = judged("three_share_thirteen", groups=log_of_groups(BEGIN, TWO))
+    assert found.outcome is Outcome.FAIL
+    assert "at most 2 members" in found.messages[0]
+
+
+def without(rows, stage, name=""):
+    return [one for one in rows if not one.text().startswith(f"{stage} {name}")]
+
+
+@pytest.mark.parametrize(
+    ("check", "changes"),
+    [
+        ("three_share_thirteen", {"groups": log_of_groups({**THREE, C: [9, 10, 11]})}),
+        ("three_share_thirteen", {"groups": log_of_groups({A: [*range(11)], B: [11], C: [12]})}),
+        ("shares_are_told", {"values": {"shares": TWO}}),
+        ("shares_are_told", {"values": {"shares": THREE | {"zoe": []}}}),
+        ("session_is_as_ordered", {"groups": log_of_groups(THREE, session=10_000)}),
+        ("new_ones_are_read_once", {"seen": without(told(), "new", "3 ")}),
+        ("new_ones_are_read_once", {"seen": told() + told()}),
+        ("heard_is_what_was_read", {"values": {"heard": {A: VALUES["heard"][A]}}}),
+        ("others_have_all", {"seen": without(told(), "old", "3")}),
+        ("others_have_all", {"committed": 0}),
+        ("from_start_is_told", {"values": {"from_start": 13}}),
+        ("two_have_all", {"values": {"two": {A: THREE[A], C: THREE[C]}}}),
+        ("survivors_read_on", {"seen": without(told(), "leave", "5 ")}),
+        ("said_good_bye", {"said": [f"{GOOD_BYE} for ({A}-4711) members.)"]}),
+        ("said_good_bye", {"said": [f"Member {B}-4711 in group {P.group} has failed, removing"]}),
+        ("last_has_all", {"values": {"last": TWO}}),
+        ("last_has_all", {"groups": log_of_groups(THREE)}),
+        ("last_has_all", {"groups": log_of_groups(THREE, {C: [1, 2]})}),
+        ("last_reads_on", {"seen": without(told(), "crash")}),
+        ("counted_by_stage", {"values": {"counted": {"new": VALUES["counted"]["new"]}}}),
+        ("waits_are_in_the_logs", {"values": {"waits": {"leave": 0.25, "crash": 5_250.0}}}),
+    ],
+)
+def test_what_is_nearly_right_is_not_right(check, changes):
+    found = judged(check, **changes)
+    assert found.outcome in (Outcome.FAIL, Outcome.PART)
+    assert all(found.messages)
+
+
+def test_a_record_told_by_somebody_without_its_partition_is_found():
+    forged = [
+        replace(one, key=A.encode()) if one.text().startswith("new") and one.key == B.encode()
+        else one
+        for one in told()
+    ]  # fmt: skip
+    assert "4 were told by a member" in judged("new_ones_are_read_once", seen=forged).messages[0]
+
+
+def test_a_survivor_must_have_read_it_not_who_has_gone():
+    by_the_dead = [
+        replace(one, key=B.encode()) if one.text().startswith("crash 3 ") else one for one in told()
+    ]
+    assert judged("last_reads_on", seen=by_the_dead).outcome is Outcome.FAIL
+
+
+def test_dates_of_a_producer_show_no_wait():
+    own = [replace(one, is_dated_by_broker=False) for one in told()]
+    found = judged("waits_are_in_the_logs", seen=own)
+    assert found.outcome is Outcome.FAIL
+    assert "is not the topic that the cell" in found.messages[0]
+
+
+def test_a_record_that_was_told_twice_may_be_timed_by_either():
+    late = [replace(one, timestamp=9_000) for one in told() if one.text().startswith("crash 3 ")]
+    for wait in (WAIT["crash"] / 1000, 8.0):
+        values = {"waits": VALUES["waits"] | {"crash": wait}}
+        found = judged("waits_are_in_the_logs", seen=told() + late, values=values)
+        assert found.outcome is Outcome.PASS, found.messages
+
+
+def test_who_skipped_task_two_has_task_three_all_the_same():
+    values = {"from_start": P.old}
+    state = {"topic": without(sent(), "new"), "seen": without(told(), "new"), "values": values}
+    for check in ("others_have_all", "from_start_is_told"):
+        assert judged(check, **state).outcome is Outcome.PASS
+
+
+def test_who_skipped_the_leave_has_the_kill_all_the_same():
+    for check, last in (("last_has_all", TWO), ("last_reads_on", TWO)):
+        groups = log_of_groups(BEGIN, THREE, TWO)
+        seen = [replace(r, key=A.encode()) if r.text().startswith("crash") else r for r in told()]
+        found = judged(check, groups=groups, seen=seen, values={"last": last})
+        assert found.outcome is Outcome.PASS, found.messages
+
+
+def test_no_message_tells_what_is_asked_for():
+    values = {"from_start": 1, "waits": {"leave": 9.0, "crash": 9.0}, "shares": {A: [1]}}
+    for check, asked in (
+        ("from_start_is_told", [f"{P.old + 13}"]),
+        ("waits_are_in_the_logs", ["0.25", "5.25"]),
+        ("shares_are_told", ["[0, 1, 2, 3, 4]", "5, 6"]),
+    ):
+        (first, *_) = judged(check, values=values).messages
+        assert not any(word in first for word in asked), first
