@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grading.judge.checks import Unseen
 from grading.judge.log import Record
 
 if TYPE_CHECKING:
@@ -76,6 +77,18 @@ def events(x: Visible, group: str) -> Iterator[Event]:
             continue  # of another form, which nobody here knows
         if event is not None:
             yield event
+
+
+def deals(x: Visible, group: str) -> list[tuple[Membership, ...]]:
+    """Who belonged to a group each time that its members were given something.
+
+    Ends the check where they never were.
+    """
+    found = [event.members for event in events(x, group) if isinstance(event, Members)]
+    dealt = [members for members in found if any(one.assignment for one in members)]
+    if not dealt:
+        raise Unseen(f"the group {group} never had a member with partitions")
+    return dealt
 
 
 def _event(record: Record, group: str) -> Event | None:

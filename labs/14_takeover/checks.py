@@ -7,7 +7,7 @@ it is its stage.
 """
 
 from grading.judge.checks import Unseen, check, equal
-from grading.judge.deals import deals
+from grading.judge.groups import deals
 
 PARTITIONS = 13
 SHARES = dict[str, list[int]]
@@ -64,7 +64,7 @@ def heard_is_what_was_read(x):
 def others_have_all(x):
     before = {**sent(x, "old"), **optional(x, "new")}
     (*_, last) = deals(x, x.p.other_group)
-    names = [one.client for one in last]
+    names = [one.client or "" for one in last]
     if names != [x.p.latecomer]:
         raise Unseen(f"{x.p.other_group} had the members {', '.join(names)[:100]} at last")
     offsets = x.kafka.group(x.p.other_group).offsets
@@ -171,7 +171,7 @@ def shares_of(x, deal) -> SHARES:
     """Name -> its partitions of the topic. Two of one name are an answer, too: as one with more."""
     found: SHARES = {}
     for one in deal:
-        found.setdefault(one.client, []).extend(one.partitions.get(x.p.topic, []))
+        found.setdefault(one.client or "", []).extend(one.assignment.get(x.p.topic, []))
     return {name: sorted(held) for name, held in found.items()}
 
 

@@ -45,13 +45,18 @@ def members(
     topic: str,
     *who: tuple[str, str, str | None, list[int]],
     at: int = 0,
+    session_ms: int = 3_000,
+    version: int = 3,
 ) -> Written:
-    """A group from here on; each member is its id, its client id, its instance, its partitions."""
-    value = struct.pack(">h", 3) + text("consumer") + struct.pack(">i", generation)
+    """A group from here on; each member is its id, its client id, its instance, its partitions.
+
+    Below version 3 members have no instance.
+    """
+    value = struct.pack(">h", version) + text("consumer") + struct.pack(">i", generation)
     value += text("range") + text(who[0][0] if who else None) + struct.pack(">qi", at, len(who))
     for identity, client, instance, partitions in who:
-        value += text(identity) + text(instance) + text(client) + text("/127.0.0.1")
-        value += struct.pack(">ii", 300_000, 3_000)
+        value += text(identity) + (text(instance) if version >= 3 else b"") + text(client)
+        value += text("/127.0.0.1") + struct.pack(">ii", 300_000, session_ms)
         value += chunk(b"what it reads") + chunk(given({topic: partitions} if partitions else {}))
     return struct.pack(">h", 2) + text(group), value, at
 

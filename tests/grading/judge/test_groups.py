@@ -2,8 +2,11 @@
 
 import struct
 
+import pytest
+
 from grading.define.seed import Parameters
-from grading.judge.groups import TOPIC, Commit, Members, Membership, events
+from grading.judge.checks import Unseen
+from grading.judge.groups import TOPIC, Commit, Members, Membership, deals, events
 from grading.judge.log import Record
 from grading.judge.visible import Visible
 from tests.grading.offsets_topic import commit, log, members, text
@@ -12,9 +15,12 @@ from tests.grading.state import Logs, Notebook
 ADA, BOB = ("ada-1", "ada", None, [0, 1]), ("bob-1", "bob", "desk", [])
 
 
+def seen(*records: Record) -> Visible:
+    return Visible(Notebook(), Logs({TOPIC: list(records)}), Parameters(), "seed")
+
+
 def told(*records: Record, group: str = "crew") -> list[Commit | Members]:
-    x = Visible(Notebook(), Logs({TOPIC: list(records)}), Parameters(), "seed")
-    return list(events(x, group))
+    return list(events(seen(*records), group))
 
 
 def test_commits_and_members_come_in_their_order() -> None:
@@ -52,3 +58,28 @@ def test_other_groups_and_what_nobody_can_read_are_passed_over() -> None:
         *((b"\0\2" + text("crew"), b"\0\3\0\xff", 0), (b"\0\5" + text("crew"), b"x", 0)),
     ]
     assert told(*log(*odd, commit("other", "orders", 0, 1))) == []
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_deals_are_the_members_each_time_that_they_were_given_something(version: int) -> None:
+    alone = members("crew", 1, "orders", ("ada-1", "ada", None, [0, 1]), version=version)
+    both = members(
+        "crew",
+        2,
+        "orders",
+        ("ada-1", "ada", None, [0]),
+        ("bob-1", "bob", None, [1]),
+        session_ms=4_000,
+        version=version,
+    )
+    other = members("other", 1, "orders", ADA)
+    gone = members("crew", 3, "orders")
+    x = seen(*log(alone, commit("crew", "orders", 0, 1), other, both, gone))
+    found = deals(x, "crew")
+    assert [{one.client: one.assignment for one in deal} for deal in found] == [
+        {"ada": {"orders": [0, 1]}},
+        {"ada": {"orders": [0]}, "bob": {"orders": [1]}},
+    ]
+    assert {one.session_ms for one in found[1]} == {4_000}
+    with pytest.raises(Unseen, match="the group nobody never had a member with partitions"):
+        deals(x, "nobody")
