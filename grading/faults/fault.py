@@ -27,9 +27,10 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from grading.faults.breaker import Breaker, NotReached
 from grading.judge.checks import Unseen
@@ -60,10 +61,20 @@ class Injected:
     """A fault of ours: the traceback."""
     down: tuple[int, ...] = ()
     """Brokers that did not run when the error came, though no fault had taken them down."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What the fault has seen on the way, for the checks of its task."""
 
     @property
     def is_reached(self) -> bool:
         return not self.missed and not self.error
+
+
+def kept_of(injected: Mapping[int, Injected], task: int) -> dict[str, Any]:
+    """What the fault of a task has kept; Unseen where it has not come to its end."""
+    found = injected.get(task)
+    if found is None or not found.is_reached:
+        raise Unseen(f"nobody has seen yet what the cell of task {task} does: run it")
+    return found.kept
 
 
 def fault(task: int) -> Callable[[Callable[[Breaker], Iterator[None]]], Fault]:
@@ -105,7 +116,8 @@ class Injection:
         self._guarded(self.breaker.mend)
         steps = tuple(self.breaker.steps)
         found = self.fault.id, self.fault.task, steps
-        return Injected(*found, self._missed, self._error, self._down)
+        kept = dict(self.breaker.kept)
+        return Injected(*found, self._missed, self._error, self._down, kept)
 
     def _rest(self) -> None:
         with suppress(StopIteration):

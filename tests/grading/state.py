@@ -17,6 +17,12 @@ from kafkalab.cluster.views import Configs, PartitionView, TopicView
 class Notebook:
     values: dict = field(default_factory=dict)
     cells: dict[int, CellState] = field(default_factory=dict)
+    seen: dict[int, dict] = field(default_factory=dict)
+
+    def kept(self, task: int) -> dict:
+        if task not in self.seen:
+            raise Unseen(f"nobody has seen task {task}")
+        return self.seen[task]
 
     def value(self, expression: str):
         try:
