@@ -31,7 +31,13 @@ def opened(file: str) -> sqlite3.Connection:
     db.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 20)
     for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
         db.execute(f"PRAGMA {setting}").fetchall()
-    db.set_authorizer(lambda what, *_: 0 if what in ALLOWED else sqlite3.SQLITE_DENY)
+    db.set_authorizer(
+        lambda what, first, *_: (
+            sqlite3.SQLITE_OK
+            if what in ALLOWED or (what == sqlite3.SQLITE_PRAGMA and first == "table_xinfo")
+            else sqlite3.SQLITE_DENY
+        )
+    )
     steps = iter(range(STEPS // EVERY))
     db.set_progress_handler(lambda: int(next(steps, None) is None), EVERY)
     db.text_factory = lambda data: data[: 4 * LONGEST_TEXT].decode(errors="replace")
@@ -45,6 +51,9 @@ def rows(db: sqlite3.Connection, table: str, columns: list[str], most: int) -> l
     kind, begins = kinds.get(table.lower(), ("", []))
     if kind != "table" or [word.upper() for word in begins] != ["CREATE", "TABLE"]:
         raise ValueError(f"it has no table {table}")
+    kept = {row[1] for row in db.execute(f'PRAGMA table_xinfo("{table}")') if not row[6]}
+    if lacking := [column for column in columns if column not in kept]:
+        raise ValueError(f"{table} has no column {lacking[0]} that is stored")
     # With the table in front, or SQLite takes the name of a column that is not there for a text.
     wanted = ", ".join(f'"{table}"."{column}"' for column in columns)
     found = db.execute(f'SELECT {wanted} FROM "{table}"').fetchmany(most + 1)

@@ -33,6 +33,8 @@ def looked_at(x, task):
             f"{kept['unfetched']} rows of trades were in the books before a client had fetched "
             "their records"
         )
+    if kept["others"]:
+        raise Unseen("a process that is no clerk has written into the books")
     if kept["strays"]:
         raise Unseen(
             f"when the clerk was dead, somebody else has read on: {kept['strays']} times records "

@@ -24,10 +24,10 @@ def repeated_are_found(x):
     kept = looked_at(x, 1)
     if not kept["kills"]:
         raise Unseen("the clerk was not killed")
-    there = sorted(at[1] for at, number in places(kept["trades"]).items() if number > 1)
+    there = [at[1] for at, number in places(kept["trades"]).items() if number > 1]
     said = x.value("again_1", list[int])
     yield (
-        sorted(said) == there,
+        sorted(said) == sorted(there, key=lambda offset: offset if type(offset) is int else -1),
         f"again_1 has {len(said)} offsets; the books say something else, or one is there twice",
     )
 

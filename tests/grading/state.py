@@ -73,11 +73,14 @@ def partition(number: int, replicas: list[int], leader_epoch: int = 0) -> Partit
     )
 
 
-def result(lab: str, check: str, logs=None, values=None, topics=None) -> Result:
-    """What the check of this name makes of the state; logs: a table of them, or `Logs`."""
+def result(lab: str, check: str, logs=None, values=None, topics=None, seen=None) -> Result:
+    """What the check of this name makes of the state; logs: a table of them, or `Logs`.
+
+    seen: what the fault of a task has kept.
+    """
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
     view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
-    x = Visible(Notebook(values or {}), view, parameters(lab), "seed")
+    x = Visible(Notebook(values or {}, seen=seen or {}), view, parameters(lab), "seed")
     x.begin(check)
     return checks.run(chosen, x)
