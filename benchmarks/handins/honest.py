@@ -16,6 +16,10 @@ from benchmarks.handins.styles import STYLES
 from grading.define import master
 from grading.define.definition import Definition
 
+OF_FAULTS = {
+    "marks_lost", "marks_and_ids_lost", "marks_retyped", "one_statement_a_cell", "split_above",
+    "answer_below_the_stub", "a_first_try_above", "timed",
+}  # fmt: skip
 # What a run from top to bottom in JupyterLab does not survive in a lab, so that it is not honest.
 BREAKS = {
     # the program of lab 03 is made of the cells that begin with their marks, and is Python alone
@@ -25,10 +29,8 @@ BREAKS = {
         "with_magics", "timed", "merged_with_checks",
     },
     # a fault meets the cell that begins with the mark
-    "05": {
-        "marks_lost", "marks_and_ids_lost", "marks_retyped", "one_statement_a_cell", "split_above",
-        "answer_below_the_stub", "a_first_try_above", "timed",
-    },
+    "05": OF_FAULTS,
+    "07": OF_FAULTS,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ the programs, and starts again what has died.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from kafka import KafkaConsumer, TopicPartition
 
+from grading.run import pace
 from kafkalab import quick, wait_until
 from kafkalab.errors import CourseError
 
@@ -38,7 +40,8 @@ SETTINGS = quick.consumer | {
     "key_deserializer": bytes.decode,
     "value_deserializer": json.loads,
 }
-PATIENCE = 100  # seconds for a stage
+PATIENCE = 110  # seconds for a stage, on a quiet machine
+FAREWELL = 20  # seconds for a program to end when it is told to
 MOST_ENDS = 5  # by itself
 SAID = 2_000  # letters
 
@@ -137,10 +140,12 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
             for one in going.values():
                 one.terminate()
             for one in going.values():
-                one.wait(timeout=20)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    one.wait(timeout=FAREWELL * pace.now())
+                one.kill()
             if number < len(stages):
                 look = functools.partial(look_after, number)
-                wait_until(look, timeout=PATIENCE, what="the bell", every=0.1)
+                wait_until(look, timeout=PATIENCE * pace.now(), what="the bell", every=0.1)
     finally:
         for one in (*running.values(), *(one for _, one in told)):
             one.kill()

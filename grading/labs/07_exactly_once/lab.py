@@ -376,6 +376,7 @@ title = (
 ax.set(title=title, xlabel="trades", yticks=[0, 1])
 ax.set_yticklabels(["two commits", "one transaction"])
 assert wrong.sum(axis=1).iloc[1] == 0, wrong
+assert dict(select("books-2.sqlite", "SELECT stock, cents FROM prices")) == newest
 charts.show(ax, f"{title}. Trades missing and twice in the books of tasks 1 and 2.")
 
 # %% [markdown]
