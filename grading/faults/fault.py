@@ -18,6 +18,8 @@ down with `f.gateway.delay`. After the cell everything is mended: nodes run agai
 whole. An error of the fault itself is ours: the checks of the task give no number. But where a
 broker is down that the fault has not taken down, a cell has done it, and that is told.
 
+What it sees on its way it may keep with `f.keep(name=…)`, for checks that say `x.kept(task)`.
+
 Brokers, counts and kinds come from `f.p`, so they differ from student to student. The same file is
 used in the learner's notebook and in grading (grading/faults/injection.py).
 """

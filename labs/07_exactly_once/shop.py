@@ -1,8 +1,8 @@
 """What surrounds the programs of lab 07: their desk, and who starts them again.
 
-A program is a function of the notebook that gets a `Desk`. It runs as a process of its own, with
-what the function uses, so that it can be killed. `keep_running` stays in the notebook: it starts
-the programs, and starts again what has died.
+A program is a function of the notebook that gets a `Workplace`. It runs as a process of its own,
+with what the function uses, so that it can be killed. `keep_running` stays in the notebook: it
+starts the programs, and starts again what has died.
 
     python shop.py NAME PROGRAM JOB
 """
@@ -57,7 +57,7 @@ def open_books(file):
     return db
 
 
-class Desk:
+class Workplace:
     """What a program works with."""
 
     def __init__(self, name, job):
@@ -117,9 +117,17 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
     When the bell rings (a record in the topic `lab.p.bell`) the next stage begins; who is not in it
     is told to end. Returns how they ended, as pairs of name and status: a signal has a minus.
     """
-    partitions = len(lab.cluster.topic(topic).partitions)
+    view = lab.cluster.topic(topic)
+    if view.records:
+        raise CourseError(
+            f"{topic} has {view.records} records of an earlier run.",
+            "The program is to find an empty topic and no books.",
+            "Run the cell in front of the task again, then this one.",
+        )
     job = {"address": lab.cluster.address, "topic": topic, "file": file, "batch": lab.p.batch}
-    run = functools.partial(start, program=packed(program), job=job | {"partitions": partitions})
+    run = functools.partial(
+        start, program=packed(program), job=job | {"partitions": len(view.partitions)}
+    )
     before, ends, told, running = rings(lab), [], [], {}
 
     def look_after(number):
@@ -160,7 +168,7 @@ def rings(lab):
 
 def main(name, program, job):
     """The process."""
-    desk = Desk(name, json.loads(job))
+    desk = Workplace(name, json.loads(job))
     pickle.loads(Path(program).read_bytes())(desk)
     desk.close()
 
