@@ -24,6 +24,7 @@ TABLES = {
 }
 FIRST, SECOND = "clerk-1", "clerk-2"
 PATIENCE = 30  # seconds for what a program does by itself
+A_MOMENT = 0.3  # seconds without a commit when all is there
 QUIET = 6  # seconds without a commit, after which no more is awaited
 STRAY = 1.0  # seconds after a kill in which the network may still hand over something
 chance = random.SystemRandom()
@@ -87,16 +88,17 @@ class Scene:
         return self.books.commits > 0
 
     def booked(self):
-        """All records are in the books, or nothing has changed there for a while."""
-        seen = [None, 0.0]
+        """All records are in the books and nothing changes there, or nothing for a while."""
+        seen = [None, 0.0, False]
 
         def is_done():
             commits = self.books.commits
             if commits != seen[0]:
-                seen[:] = commits, time.monotonic()
                 rows = self.books.rows({"trades": TABLES["trades"][:2]})["trades"]
-                return len({tuple(row) for row in rows}) >= sum(self.ends)
-            return time.monotonic() - seen[1] > QUIET * pace.now()
+                is_whole = len({tuple(row) for row in rows}) >= sum(self.ends)
+                seen[:] = commits, time.monotonic(), is_whole
+            still = A_MOMENT if seen[2] else QUIET * pace.now()
+            return time.monotonic() - seen[1] > still
 
         self.until(is_done, "nothing more to book")
 
@@ -183,11 +185,7 @@ class Scene:
         self.f.keep(**rows, unfetched=self.f.kept["unfetched"] + strange)
 
     def last_look(self):
-        """The books when the cell is over, and who has read."""
-        self.ring()
-        self.f.until(self.f.is_over.is_set, "the end of the cell", afterwards=True)
-        self.books.close()
-        self.books = self.f.left(self.file)
+        """The books before anybody can put them right, and who has read. Then it is over."""
         self.look()
         readers, strays = {}, 0
         for frame, some in self.fetched():
@@ -197,6 +195,7 @@ class Scene:
                 for killed, connections in self.former
             )
         self.f.keep(strays=strays, readers={name: sorted(parts) for name, parts in readers.items()})
+        self.ring()
 
 
 def is_alive(process):

@@ -86,9 +86,9 @@ if lab.p.bell not in admin.list_topics():
 
 # %% [markdown]
 # **The same thing happens here and in grading.** When the clerk reads, trades are drawn, so nobody
-# knows them before. Then the clerk is killed. At the end a bell rings, and the cell is over. The
-# books are read from outside, beside what the network has brought to whom: a row counts when its
-# record was fetched before. To try a task again, run the cell in front of it first.
+# knows them before. Then the clerk is killed. At the end the books are read from outside, beside
+# what the network has brought to whom: a row counts when its record was fetched before. Then a bell
+# rings, and the cell is over. To try a task again, run the cell in front of it first.
 
 # %% [markdown]
 # ## Task 1: what a kill does twice
