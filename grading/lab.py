@@ -22,6 +22,7 @@ from grading.define import definition, seed
 from grading.define.definition import NO_CLUSTER
 from grading.define.expression import names_in
 from grading.define.marks import TASK_LINE
+from grading.faults.fault import Injected, kept_of
 from grading.judge import checks
 from grading.judge.checks import Result, Unseen
 from grading.judge.outcome import OURS, Outcome
@@ -62,6 +63,7 @@ class Lab:
             from grading.faults.injection import Beside
 
             self._beside = Beside(lab, cluster, self.p)
+            self._notebook.injected = self._beside.injected
 
     @classmethod
     def open(cls, name: str, student: str = "") -> Lab:
@@ -168,6 +170,9 @@ class Lab:
 class OwnNotebook:
     """The notebook in which a learner runs a check."""
 
+    def __init__(self) -> None:
+        self.injected: Mapping[int, Injected] = {}
+
     @property
     def cells(self) -> Mapping[int, CellState]:
         raise Unseen("how a cell ended is seen by ./course check alone")
@@ -179,6 +184,9 @@ class OwnNotebook:
             return json.loads(as_json(expression, names))
         except Exception as error:  # whatever the learner's object raises is an answer
             raise no_value(expression, type(error).__name__, str(error)) from None
+
+    def kept(self, task: int) -> dict[str, Any]:
+        return kept_of(self.injected, task)
 
 
 def no_value(expression: str, error: str, message: str) -> Unseen:

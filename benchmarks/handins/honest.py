@@ -30,6 +30,7 @@ BREAKS = {
         "with_magics", "timed", "merged_with_checks",
     },
     "05": BESIDE_A_FAULT,
+    "07": BESIDE_A_FAULT,
     "14": BESIDE_A_FAULT,
 }  # fmt: skip
 

@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from grading.define.seed import Parameters
+from grading.faults.left import LeftFile
 from grading.judge.checks import Unseen
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -38,6 +39,8 @@ class Breaker:
         self.p = p
         self.began = time.monotonic()
         self.steps: list[tuple[float, str]] = []
+        self.kept: dict[str, Any] = {}
+        """What was seen on the way, as JSON carries it: `x.kept(task)` of a check."""
         self.is_over = threading.Event()
         self._cluster = cluster
         self._kafka = kafka
@@ -112,6 +115,16 @@ class Breaker:
         except CourseError as nothing:
             raise Unseen(nothing.what) from None
         return batches[-1].last_offset + 1 if batches else 0
+
+    # --- Looking -------------------------------------------------------------------------------
+
+    def left(self, name: str) -> LeftFile:
+        """A file in the folder where the student's programs run, as it lies there now."""
+        return LeftFile.find(name, self._owner)
+
+    def keep(self, **facts: Any) -> None:
+        """Facts for the checks of the task, each as JSON carries it."""
+        self.kept |= facts
 
     # --- Breaking ------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ down with `f.gateway.delay`. After the cell everything is mended: nodes run agai
 whole. An error of the fault itself is ours: the checks of the task give no number. But where a
 broker is down that the fault has not taken down, a cell has done it, and that is told.
 
+What it sees on its way it may keep with `f.keep(name=…)`, for checks that say `x.kept(task)`.
+
 Brokers, counts and kinds come from `f.p`, so they differ from student to student. The same file is
 used in the learner's notebook and in grading (grading/faults/injection.py).
 """
@@ -27,9 +29,10 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from grading.faults.breaker import Breaker, NotReached
 from grading.judge.checks import Unseen
@@ -60,10 +63,20 @@ class Injected:
     """A fault of ours: the traceback."""
     down: tuple[int, ...] = ()
     """Brokers that did not run when the error came, though no fault had taken them down."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What the fault has seen on the way, for the checks of its task."""
 
     @property
     def is_reached(self) -> bool:
         return not self.missed and not self.error
+
+
+def kept_of(injected: Mapping[int, Injected], task: int) -> dict[str, Any]:
+    """What the fault of a task has kept; Unseen where it has not come to its end."""
+    found = injected.get(task)
+    if found is None or not found.is_reached:
+        raise Unseen(f"nobody has seen yet what the cell of task {task} does: run it")
+    return found.kept
 
 
 def fault(task: int) -> Callable[[Callable[[Breaker], Iterator[None]]], Fault]:
@@ -105,7 +118,8 @@ class Injection:
         self._guarded(self.breaker.mend)
         steps = tuple(self.breaker.steps)
         found = self.fault.id, self.fault.task, steps
-        return Injected(*found, self._missed, self._error, self._down)
+        kept = dict(self.breaker.kept)
+        return Injected(*found, self._missed, self._error, self._down, kept)
 
     def _rest(self) -> None:
         with suppress(StopIteration):

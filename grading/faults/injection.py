@@ -125,7 +125,7 @@ class Beside:
         self._faults = lab.faults
         self._cluster = cluster
         self._p = p
-        self._injected = {
+        self.injected = {
             task: Injected(fault.id, task, missed=f"the cell of task {task} to run")
             for task, fault in lab.faults.items()
         }
@@ -160,12 +160,12 @@ class Beside:
         if self._running is None:
             return
         injection, self._running = self._running, None
-        done = self._injected[injection.fault.task] = injection.end()
+        done = self.injected[injection.fault.task] = injection.end()
         print(told(done))
 
     def without_its_fault(self, check: Check) -> Result | None:
         """See the function of the same name."""
-        return without_its_fault(check, self._injected)
+        return without_its_fault(check, self.injected)
 
 
 def told(injected: Injected) -> str:

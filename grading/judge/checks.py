@@ -27,6 +27,7 @@ Through `x` alone a check sees anything (grading/judge/visible.py):
     x.kafka     the cluster, read only: topics(), topic(name), group(name), quorum(), batches(), …
     x.read      x.read(topic) reads the log with a consumer of the grader's own
     x.value     x.value("counts", dict[str, int]) a value of the notebook, in the form that is asked
+    x.kept      x.kept(3)["pids"]: what the fault of task 3 has seen on its way (`f.keep`)
     x.cells     x.cells[2].state, .output: how the cell of task 2 ended and what it printed
     x.p, x.rng  the parameters of this student; a random generator that repeats itself
     x.soon      x.soon(lambda: …) the first true value within some seconds, else the last one

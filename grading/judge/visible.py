@@ -38,6 +38,9 @@ class Notebook(Protocol):
     def value(self, expression: str) -> Any:
         """The value of an expression, as JSON carries it; Unseen where there is none."""
 
+    def kept(self, task: int) -> dict[str, Any]:
+        """What the fault of a task has seen beside its cell; Unseen where it was not there."""
+
 
 class Visible:
     """The argument of every check; see grading/judge/checks.py for how they are used.
@@ -137,6 +140,13 @@ class Visible:
         if not may_be_empty and value in ([], {}, (), set(), ""):
             raise Unseen(f"{name} is empty")
         return value
+
+    def kept(self, task: int) -> dict[str, Any]:
+        """What the fault beside the cell of a task has kept of what it saw (`f.keep`).
+
+        The fault is ours, and what it looked at is not: text from there may say anything.
+        """
+        return self._notebook.kept(task)
 
     def soon(self, condition: Callable[[], T], within: float = 5.0) -> T | bool:
         """The first true value of `condition`; False if there was none in time.

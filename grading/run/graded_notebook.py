@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from jupyter_core.utils import run_sync
 
 from grading.define.definition import Limits
+from grading.faults.fault import Injected, kept_of
 from grading.judge.outcome import Outcome
 from grading.judge.visible import CellState
 from grading.lab import no_value
@@ -68,6 +70,8 @@ class GradedNotebook:
         """Whether a cell of the student's has run."""
         self.ended: CellState | None = None
         """The state in which the kernel was lost."""
+        self.injected: Mapping[int, Injected] = {}
+        """What became of the faults so far, by their task."""
         self.spent = 0.0
         """Seconds that cells took; checks do not count against the limit of the run."""
         self.spent_on_values = 0.0
@@ -105,6 +109,10 @@ class GradedNotebook:
             return self._asked(expression)
         finally:
             self.spent_on_values += time.monotonic() - started
+
+    def kept(self, task: int) -> dict[str, Any]:
+        """See Visible.kept."""
+        return kept_of(self.injected, task)
 
     def _asked(self, expression: str) -> Any:
         wanted = {"value": values.code(expression)}

@@ -92,6 +92,7 @@ class Grader:
         breaking = Breaking(
             lab.faults, job.cluster, p, woven.unanswered, self.kernel, job.is_last_try
         )
+        graded.injected = breaking.injected
         hidden = lab.hidden_checks() if job.hidden else ()
         examiner = Examiner(self.say, lab, graded, x, hidden, woven.unanswered, breaking)
         with self.phase("run"):

@@ -10,10 +10,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from kafkalab.gateway import framing, produced
+from kafkalab.gateway import fetched, framing, produced
 from kafkalab.gateway.end import End
 from kafkalab.gateway.faults import OWN
-from kafkalab.gateway.routes import NODES, Route
+from kafkalab.gateway.routes import CLIENTS, NODES, Route
 
 if TYPE_CHECKING:
     from kafkalab.gateway.server import Server
@@ -23,7 +23,7 @@ class Exchange:
     """A request and what became of it."""
 
     __slots__ = (
-        *("answered", "batches", "begun", "connection", "error", "outcome"),
+        *("answered", "batches", "begun", "connection", "error", "fetched", "outcome"),
         *("reply", "request", "size"),
     )
 
@@ -36,6 +36,7 @@ class Exchange:
         self.outcome = "open"
         self.reply: int | None = None
         self.error: int | None = None
+        self.fetched: list[fetched.Fetched] = []
         self.answered: float | None = None
 
 
@@ -148,6 +149,8 @@ class Passage:
             return
         exchange.reply = len(frame)
         exchange.error = framing.error(frame, exchange.request)
+        if self.route.between == CLIENTS:
+            exchange.fetched = fetched.records(frame, exchange.request)
         faults, request = self._server.faults, exchange.request
         if self._mute:
             exchange.outcome = "lost"

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kafkalab import tables
 from kafkalab.gateway import apis
+from kafkalab.gateway.fetched import Fetched
 from kafkalab.gateway.produced import SentBatch
 
 if TYPE_CHECKING:
     import pandas
 
 SHOWN = 20
+CARRIED = ("batches", "fetched")
 COLUMNS = ("time", "client_id", "broker", "api", "request_bytes", "response_bytes", "ms", "outcome")
 
 
@@ -27,8 +29,9 @@ class Frame:
     `refused` (the request itself was not handed on); `held` (it waits at the gateway) and then
     `late` (the broker has it, its client did not wait for it).
 
-    `batches` are the heads of what a produce request carries. `error_code` is known of answers to
-    the question for a producer id alone; 0 stands for none.
+    `batches` are the heads of what a produce request carries, `fetched` the records that a client
+    gets for a fetch request (empty for what nodes fetch from each other). `error_code` is known of
+    answers to the question for a producer id alone; 0 stands for none.
 
     `source` is the node that sent it, for what nodes send to each other.
     """
@@ -52,13 +55,15 @@ class Frame:
     group: str | None
     error_code: int | None
     batches: tuple[SentBatch, ...] = ()
+    fetched: tuple[Fetched, ...] = ()
 
     @classmethod
     def of(cls, line: list[Any]) -> Frame:
         """From a line of the gateway's process."""
-        *fields, batches = line
+        *fields, batches, fetched = line
         fields.insert(5, apis.names().get(fields[4], f"API {fields[4]}"))
         fields.append(tuple(SentBatch(*batch) for batch in batches))
+        fields.append(tuple(Fetched(*some) for some in fetched))
         return cls(*fields)
 
     @property
@@ -79,7 +84,7 @@ class Frames(list[Frame]):
         """One row for each frame, times as timestamps in UTC."""
         import pandas
 
-        names = [name for name in Frame.__dataclass_fields__ if name != "batches"]
+        names = [name for name in Frame.__dataclass_fields__ if name not in CARRIED]
         rows = [[getattr(frame, name) for name in names] for frame in self]
         table = pandas.DataFrame(rows, columns=names)
         table["ms"] = [frame.ms for frame in self]

@@ -200,6 +200,7 @@ def _line(route: Route, source: int | None, seen: Exchange) -> list[Any]:
         *(seen.size, seen.reply, seen.begun, seen.answered, seen.outcome),
         *(request.acks, request.transactional_id, request.group, seen.error),
         [astuple(batch) for batch in seen.batches],
+        [astuple(some) for some in seen.fetched],
     ]
 
 

@@ -17,6 +17,12 @@ from kafkalab.cluster.views import Configs, PartitionView, TopicView
 class Notebook:
     values: dict = field(default_factory=dict)
     cells: dict[int, CellState] = field(default_factory=dict)
+    seen: dict[int, dict] = field(default_factory=dict)
+
+    def kept(self, task: int) -> dict:
+        if task not in self.seen:
+            raise Unseen(f"nobody has seen task {task}")
+        return self.seen[task]
 
     def value(self, expression: str):
         try:
@@ -67,11 +73,14 @@ def partition(number: int, replicas: list[int], leader_epoch: int = 0) -> Partit
     )
 
 
-def result(lab: str, check: str, logs=None, values=None, topics=None) -> Result:
-    """What the check of this name makes of the state; logs: a table of them, or `Logs`."""
+def result(lab: str, check: str, logs=None, values=None, topics=None, seen=None) -> Result:
+    """What the check of this name makes of the state; logs: a table of them, or `Logs`.
+
+    seen: what the fault of a task has kept.
+    """
     found = definition.load(lab)
     chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
     view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
-    x = Visible(Notebook(values or {}), view, parameters(lab), "seed")
+    x = Visible(Notebook(values or {}, seen=seen or {}), view, parameters(lab), "seed")
     x.begin(check)
     return checks.run(chosen, x)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import confluent_kafka
 import psutil
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
@@ -249,6 +250,33 @@ def test_the_numbers_of_an_idempotent_producer_are_seen(cluster: Cluster, topic:
     for batch in stored:
         assert batch.producer_id == sent["producer_id"].iloc[0] >= 0
     assert sent["checksum"].iloc[0] == sent["checksum"].iloc[1]
+
+
+@pytest.mark.parametrize("kind", ["kafka-python", "librdkafka"])
+def test_the_records_that_a_client_fetches_are_seen(
+    cluster: Cluster, topic: str, kind: str
+) -> None:
+    """By the id of the topic or by its name: whichever the client says."""
+    producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
+    for part in (0, 1, 1, 2, 2, 2):
+        producer.send(topic, b"value", partition=part)
+    producer.flush(timeout=10)
+    cluster.gateway.clear()
+    if kind == "kafka-python":
+        assert len(read(cluster, topic)) == 6
+    else:
+        settings = {"bootstrap.servers": cluster.address, "group.id": topic}
+        reader = confluent_kafka.Consumer(settings)
+        reader.assign([confluent_kafka.TopicPartition(topic, part, 0) for part in range(3)])
+        assert len(reader.consume(6, timeout=15)) == 6
+        reader.close()
+    seen, name = {}, {topic, cluster.topic(topic).id}
+    for frame in cluster.gateway.frames("Fetch"):
+        for some in frame.fetched:
+            assert {some.topic, some.topic_id} & name, some
+            first, last = seen.get(some.partition, (some.first, some.last))
+            seen[some.partition] = min(first, some.first), max(last, some.last)
+    assert seen == {0: (0, 0), 1: (0, 1), 2: (0, 2)}
 
 
 def test_a_producer_that_asks_again_is_noticed(cluster: Cluster, topic: str) -> None:
