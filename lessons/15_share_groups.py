@@ -209,7 +209,8 @@ assert seen == [0, 1], seen
 
 # %% [markdown]
 # In the share group nobody waits behind film 0, and no partition had to be added. What needs the
-# order of a key (lesson 02) does not belong here. (In a gap a sharer waits: for an answer, a film.)
+# order of a key (lesson 02) does not belong here. (In a gap a sharer waits for an answer or for a
+# film.)
 #
 # One thing helped: the producer waited for each answer, so each film was a *batch* of its own
 # (lesson 05). By default a broker hands out and locks whole batches, and `max.poll.records`, which
