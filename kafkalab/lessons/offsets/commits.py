@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# Versions of a key that are commits; greater ones are about members of groups.
+# Versions of a key that are commits; greater ones are about groups of all kinds and their members.
 COMMIT = (0, 1)
 
 

@@ -15,7 +15,7 @@ from kafkalab.lessons.offsets.trials import Fate
 
 ONCE, TWICE = "#9AA5AD", "#D55E00"
 EDGE = "#0072B2"
-LEGEND = [Patch(facecolor=ONCE, label="once"), Patch(facecolor=TWICE, label="twice")]
+LEGEND = [Patch(facecolor=ONCE, label="charged"), Patch(facecolor=TWICE, label="again")]
 
 
 def by_point(trials: Sequence[Fate], points: Mapping[Point, str]) -> Axes:

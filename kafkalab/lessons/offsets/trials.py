@@ -45,8 +45,7 @@ class Fate:
     def __repr__(self) -> str:
         first, second = ("-".join(_ends(offsets)) or "none" for offsets in self.charged)
         return (
-            f"first program {first}, next {second}: "
-            f"twice {len(self.twice)}, never {len(self.never)}"
+            f"first run {first}, second {second}: twice {len(self.twice)}, never {len(self.never)}"
         )
 
 

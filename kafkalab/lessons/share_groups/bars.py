@@ -19,19 +19,20 @@ ALONE, TOGETHER = "#555555", "#0072B2"
 
 
 def work_over_time(
-    work: Sequence[Turn], crews: Mapping[str, Iterable[str]], label: str = "offset"
+    work: Sequence[Turn], crews: Mapping[str, Iterable[str]], label: str = "film"
 ) -> Axes:
-    """A row for each worker of each crew, a bar for each turn, with its offset in it.
+    """A row for each worker of each crew, a bar for each turn, with the number of the film in it.
 
-    The lowest offset stands out. By the label `tries` the bars hold the number of the delivery
-    instead, and lines say when the record was handed out. A worker without work has a row, too.
+    Film 0 is that of the lowest offset, and stands out. By the label `tries` the bars hold the
+    number of the delivery instead, and lines say when each was begun. A worker without work has a
+    row, too.
     """
     import matplotlib.pyplot as plt
 
     names = [name for crew in crews.values() for name in crew]
     start = min(turn.began for turn in work)
     end = max(turn.ended or turn.began for turn in work) - start
-    lowest = min(turn.offset for turn in work) if label == "offset" else None
+    lowest = min(turn.offset for turn in work)
     _, ax = plt.subplots(figsize=(8, 1.1 + 0.36 * len(names)), layout="constrained")
     for height, name in enumerate(reversed(names)):
         mine = [turn for turn in work if turn.worker == name]
@@ -39,16 +40,17 @@ def work_over_time(
             ax.text(end / 100, height, "no record", va="center", fontsize=9, color="#777777")
         for turn in mine:
             left, width = turn.began - start, (turn.ended or start + end) - turn.began
-            colour = FIRST if turn.offset == lowest else OTHER
+            inside = turn.tries if label == "tries" else turn.offset - lowest
+            colour = FIRST if inside == 0 else OTHER
             ax.barh(height, width, left=left, height=0.72, color=colour, edgecolor="white")
             ax.text(
-                left + width / 2, height, str(getattr(turn, label)),
+                left + width / 2, height, str(inside),
                 ha="center", va="center", fontsize=8, color="white" if colour == FIRST else "black",
             )  # fmt: skip
     if label == "tries":
         for turn in work:
             line = ax.axvline(turn.began - start, color=MARK, linewidth=1.2, linestyle="--")
-        line.set_label("handed out")
+        line.set_label("a try begins")
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1))
     top = len(names) - 0.5
     for crew, those in crews.items():
@@ -58,9 +60,9 @@ def work_over_time(
             ax.axhline(bottom, color=MARK, linewidth=0.8)
         top = bottom
     ax.set_yticks(range(len(names)), list(reversed(names)))
-    inside = "offset of the film" if label == "offset" else "which delivery it is"
+    shown = "which delivery it is" if label == "tries" else "which film it is"
     ax.set(
-        xlabel=f"seconds since the first film was begun (in the bars: {inside})",
+        xlabel=f"seconds since the first was begun (in the bars: {shown})",
         ylim=(-0.6, len(names) - 0.4),
     )
     ax.grid(visible=False, axis="y")

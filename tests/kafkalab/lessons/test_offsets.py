@@ -34,8 +34,8 @@ def test_what_was_charged_twice_and_never():
     both = trial([0, 1, 2], [2, 4, 5])
     assert both.twice == [2]
     assert both.never == [3]
-    assert repr(both) == "first program 0-2, next 2-5: twice 1, never 1"
-    assert repr(trial([], [3])) == "first program none, next 3: twice 0, never 5"
+    assert repr(both) == "first run 0-2, second 2-5: twice 1, never 1"
+    assert repr(trial([], [3])) == "first run none, second 3: twice 0, never 5"
 
 
 @pytest.fixture
