@@ -8,6 +8,7 @@ from kafkalab.lessons.rebalancing.change import (
     fill_up,
     let_go,
     reads,
+    wait_for_members,
     wait_for_work,
 )
 from kafkalab.lessons.rebalancing.drawings import (
@@ -34,5 +35,6 @@ __all__ = [
     "standstill_by_group",
     "standstills",
     "told_since",
+    "wait_for_members",
     "wait_for_work",
 ]

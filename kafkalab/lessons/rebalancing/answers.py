@@ -11,10 +11,13 @@ from kafkalab.members import Event, Member
 from kafkalab.wait import WaitTimeout
 
 
-def refused_with(start: Callable[[Any], Member], orders: int) -> Callable[[Any], str]:
+def refused_with(
+    start: Callable[[Any], Member], orders: int, seconds: float, limit: float
+) -> Callable[[Any], str]:
     """Of a number of records at once: a member is started with it and packs so many orders.
 
-    The member writes down `packed`, `committed` and `refused`.
+    Each takes so many seconds, and `limit` is how long the member may go without a poll. It
+    writes down `packed`, `committed` and `refused`.
     """
 
     def problem(told: Any) -> str:
@@ -27,7 +30,12 @@ def refused_with(start: Callable[[Any], Member], orders: int) -> Callable[[Any],
         refused = sum(event.what == "refused" for event in member.events)
         packed = sum(event.what == "packed" for event in member.events)
         member.stop()
-        return f"after {packed} orders the commit was refused." if refused else ""
+        if refused:
+            return f"after {packed} orders the commit was refused."
+        at_once = min(told, orders) * seconds
+        if at_once >= limit:  # a client looks at its clock now and then only
+            return f"they take {at_once:.1f} s, and he may be away for {limit:g} s: that was luck."
+        return ""
 
     return problem
 

@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kafkalab.lessons.rebalancing.having import Having, Team, having, settled, told_since
 from kafkalab.members import Event, Member
 from kafkalab.members.events import NANOSECONDS
 from kafkalab.wait import wait_until
+
+if TYPE_CHECKING:
+    from kafkalab.cluster.cluster import Cluster
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,11 @@ class GroupChange:
         stood, busy = self.stood(group), self.of_busy(group)
         return [p for p in sorted(stood) if p not in busy and stood[p] >= seconds]
 
+    def stood_of(self, group: str, name: str) -> float:
+        """The longest silence of a partition that this reader had before."""
+        stood = self.stood(group)
+        return max(stood[p] for p, reader in self.before[group].items() if reader == name)
+
     def kept(self, group: str) -> list[int]:
         """The partitions that have their reader still, without those of the busy ones."""
         others = {*self.moved(group), *self.of_busy(group)}
@@ -91,17 +100,14 @@ def change(
     *,
     crowd: Member,
     members: int,
-    without: Sequence[str] = (),
     timeout: float = 60,
 ) -> Iterator[GroupChange]:
     """What happens inside; it ends when in each group so many have partitions, and all flow again.
 
     The crowd sends records all the time, or nobody could tell a partition that stands still from
     one that has nothing. It is frozen before and after: no records come while somebody reads a
-    page. The teams may get members inside. Members `without` whom it begins are those that an
-    earlier run of the cell has left.
+    page. The teams may get members inside.
     """
-    _send_home(teams, without, timeout)
     before = {title: having(team) for title, team in teams.items()}
     first = {title: list(team.items()) for title, team in teams.items()}
     crowd.thaw()
@@ -129,25 +135,21 @@ def change(
         found.busy[title] = set(_works(team, found.began))
 
 
-def _send_home(teams: Mapping[str, Team], names: Sequence[str], timeout: float) -> None:
-    for team in teams.values():
-        for name in names:
-            if name in team:
-                team[name].stop()
-        staying = [name for name, member in team.items() if member.state == "running"]
-        partitions = len({read.partition for read in reads(team)})
-        if any(name in team for name in names):
-            settled({"": team}, members=len(staying), partitions=partitions, timeout=timeout)
-
-
 def fill_up(
     teams: Mapping[str, dict[str, Member]],
     start: Callable[[str, str], Member],
     *,
     members: int,
     partitions: int,
+    without: Sequence[str] = (),
 ) -> None:
-    """Start by name and group whoever does not run, as after a cell that has broken them."""
+    """Start by name and group whoever does not run, as after a cell that has broken them.
+
+    And end those `without` whom it is to begin: an earlier run of the cell has left them.
+    """
+    for team in teams.values():
+        for name in [one for one in without if one in team]:
+            team.pop(name).stop()
     away = [
         (title, name)
         for title, team in teams.items()
@@ -187,13 +189,31 @@ def wait_for_work(teams: Mapping[str, Team], moment: int, timeout: float = 30) -
     )
 
 
+def wait_for_members(
+    cluster: Cluster, groups: Iterable[str], members: int, timeout: float = 60
+) -> None:
+    """Until the coordinator counts so many in each group; they need not have partitions yet."""
+    names = list(groups)
+
+    def counts() -> dict[str, int]:
+        return {name: len(cluster.group(name).members) for name in names}
+
+    wait_until(
+        lambda: set(counts().values()) == {members},
+        timeout=timeout,
+        what=f"{members} members in each of {len(names)} groups",
+        seen=counts,
+    )
+
+
 def let_go(
     teams: Mapping[str, Team], group: str, seconds: float, since: int, timeout: float = 60
 ) -> None:
     """End the work in all teams, so long after the last of a group has given partitions back.
 
-    Whoever is at work cannot give back, and need not.
+    And so long after the call, at least. Whoever is at work cannot give back, and need not.
     """
+    called = time.monotonic_ns()
     old = [one for one in teams[group].values() if one.events and one.events[0].at < since]
     idle = [one for one in old if not told_since(one, since, "works")]
 
@@ -202,7 +222,8 @@ def let_go(
             max((e.at for e in one.events if e.what == "revoked" and e.at > since), default=0)
             for one in idle
         ]
-        return all(given_back) and time.monotonic_ns() - max(given_back) >= seconds * NANOSECONDS
+        over_since = max(called, *given_back) + seconds * NANOSECONDS
+        return all(given_back) and time.monotonic_ns() >= over_since
 
     wait_until(over, timeout=timeout, what=f"{seconds:g} s after the others gave back")
     for team in teams.values():

@@ -15,6 +15,8 @@ from kafkalab.members.events import NANOSECONDS
 
 # Blue, vermilion, green and purple of the course's pictures, then orange and sky blue.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# Of groups: none of a member's, since both are on one page.
+GROUP_COLOURS = ("#E69F00", "#56B4E9", "#4D4D4D")
 
 
 def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
@@ -80,10 +82,12 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
         top = row
         for group in groups:
             (one,) = frame[(frame["change"] == change) & (frame["group"] == group)].itertuples()
-            colour = COLOURS[groups.index(group)]
+            colour = GROUP_COLOURS[groups.index(group)]
             ax.plot([one.kept, one.moved], [row, row], color=colour, linewidth=1, linestyle="-")
             ax.plot(one.moved, row, "o", color=colour, markersize=6)
             ax.plot(one.kept, row, "o", color=colour, markersize=10, markerfacecolor="none")
+            if pandas.isna(one.moved):
+                ax.text(one.kept, row, "    nobody free gave", color=MARK, va="center")
             row += 1
         ticks.append((top + row - 1) / 2)
         labels.append(change)
@@ -96,7 +100,7 @@ def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     keys = [
-        Line2D([], [], color=COLOURS[number], linewidth=5, label=group)
+        Line2D([], [], color=GROUP_COLOURS[number], linewidth=5, label=group)
         for number, group in enumerate(groups)
     ]
     for label, inside, size in (("same reader", "none", 10), ("moved", MARK, 6)):

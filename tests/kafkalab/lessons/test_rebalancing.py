@@ -114,10 +114,14 @@ def test_the_picture_of_records_has_a_stroke_for_each():
 
 def test_the_picture_of_standstills_has_a_ring_and_a_dot():
     ax = rebalancing.standstill_by_group(rebalancing.standstills([arranged()]), session=4)
+    assert words(ax) == [" session"]
     places = {line.get_markerfacecolor(): line.get_xdata()[0] for line in ax.lines[1:3]}
     assert sorted(places.values()) == pytest.approx([3, 7.9])
     assert places["none"] == pytest.approx(7.9)
-    assert words(ax) == [" session"]
+    nobody_else = arranged()
+    nobody_else.after = nobody_else.before
+    ax = rebalancing.standstill_by_group(rebalancing.standstills([nobody_else]), session=4)
+    assert sorted(words(ax)) == ["    nobody free gave", " session"]
 
 
 def packer(*what):
@@ -130,12 +134,17 @@ def packer(*what):
 
 
 def test_a_batch_that_is_too_large_is_told_with_what_it_cost():
-    problem = rebalancing.refused_with(lambda _: packer("packed", "packed", "refused"), orders=2)
+    def told_by(*what, orders):
+        return rebalancing.refused_with(lambda _: packer(*what), orders, seconds=0.1, limit=2)
+
+    problem = told_by("packed", "packed", "refused", orders=2)
     assert problem(5) == "after 2 orders the commit was refused."
     assert "a number" in problem("five")
     assert "a number" in problem(True)
-    problem = rebalancing.refused_with(lambda _: packer("packed", "committed"), orders=1)
-    assert problem(1) == ""
+    assert told_by("packed", "committed", orders=1)(1) == ""
+    lucky = told_by(*["packed"] * 21, "committed", orders=21)
+    assert lucky(21) == "they take 2.1 s, and he may be away for 2 s: that was luck."
+    assert lucky(19) == ""
 
 
 def test_a_fence_is_known_by_its_words():
@@ -186,7 +195,7 @@ def test_a_change_is_measured_in_a_group_of_kip_848(cluster):
 
     teams = {"red": {"Ada": start("Ada"), "Bob": start("Bob")}}
     rebalancing.settled(teams, members=2, partitions=4)
-    assert len(cluster.group(topic).members) == 2
+    rebalancing.wait_for_members(cluster, [topic], members=2, timeout=5)
     with rebalancing.change(teams, "Bob is killed", crowd=crowd, members=1) as dies:
         teams["red"]["Bob"].kill()
     assert crowd.state == "frozen"
@@ -195,13 +204,19 @@ def test_a_change_is_measured_in_a_group_of_kip_848(cluster):
     stood = dies.stood("red")
     assert min(stood[p] for p in dies.moved("red")) > 2.5  # a session of 4 s, less a heartbeat
     assert rebalancing.told_since(teams["red"]["Ada"], dies.began) >= 1
-    rebalancing.fill_up(teams, start, members=2, partitions=4)
+    teams["red"]["Dan"] = start("Dan")
+    dan = teams["red"]["Dan"]
+    rebalancing.fill_up(teams, start, members=2, partitions=4, without=["Dan"])
+    assert dan.state == "ended"
+    assert list(teams["red"]) == ["Ada", "Bob"]
     with rebalancing.change(teams, "Bob restarts", crowd=crowd, members=2) as restarts:
         teams["red"]["Bob"].stop()
         away = time.monotonic_ns()
         teams["red"]["Bob"] = start("Bob")
     first = min(one.at for one in restarts.records["red"] if one.at > away and one.member == "Bob")
     assert any(one.member == "Bob" and one.at < away for one in restarts.records["red"])
+    his = [p for p, reader in restarts.before["red"].items() if reader == "Bob"]
+    assert restarts.stood_of("red", "Bob") == max(restarts.stood("red")[p] for p in his)
     assert restarts.started["red"]["Bob"] < first
     for one in (*teams["red"].values(), crowd):
         one.stop()
