@@ -110,8 +110,10 @@ def close_shop(cluster, day, team, timeout=120):
         wait_until(over, timeout=timeout, what=what, seen=so_far, every=0.2)
     with contextlib.suppress(WaitTimeout):
         wait_until(all_committed, timeout=2, what="commits", every=0.2)
-    for member in team.values():
+    for name, member in team.items():
         member.stop()
+        if member.said:  # such as the report of the error that ended it
+            print(f"{name}: {member.said.strip().splitlines()[-1]}")
 
 
 def commit(admin, group, offsets):
