@@ -112,8 +112,9 @@ def close_shop(cluster, day, team, timeout=120):
         wait_until(all_committed, timeout=2, what="commits", every=0.2)
     for name, member in team.items():
         member.stop()
-        if member.said:  # such as the report of the error that ended it
-            print(f"{name}: {member.said.strip().splitlines()[-1]}")
+        for last in member.events[-1:]:  # one that was killed has written no end
+            if last.what == "ended" and last.facts["why"] not in ("stopped", "done"):
+                print(f"{name} has ended: {last.facts['why']}")
 
 
 def commit(admin, group, offsets):
