@@ -110,8 +110,11 @@ def close_shop(cluster, day, team, timeout=120):
         wait_until(over, timeout=timeout, what=what, seen=so_far, every=0.2)
     with contextlib.suppress(WaitTimeout):
         wait_until(all_committed, timeout=2, what="commits", every=0.2)
-    for member in team.values():
+    for name, member in team.items():
         member.stop()
+        for last in member.events[-1:]:  # one that was killed has written no end
+            if last.what == "ended" and last.facts["why"] not in ("stopped", "done"):
+                print(f"{name} has ended: {last.facts['why']}")
 
 
 def commit(admin, group, offsets):

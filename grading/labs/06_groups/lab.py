@@ -73,7 +73,7 @@ def pack(record):
 # A team is a dictionary from names to members. `wait_for_team` waits until all of it are in the
 # group and each partition has a reader, and returns what `lab.cluster.group` says. `close_shop`
 # waits until the group of a day has packed every order (or nobody works any more, or no result has
-# come for ten seconds), then stops the team.
+# come for ten seconds), then stops the team, and tells of members that have ended with an error.
 
 
 # %%
@@ -114,7 +114,8 @@ def close_shop(day, team):
 # Write `packer`, the text of a program. It joins the group `group` as a client with the id `name`
 # and subscribes to `topic`. It begins at the first record where nothing is committed. It packs each
 # record with `pack`, and commits only what is packed. When `running()` is no longer true it closes
-# its consumer.
+# its consumer. While partitions are dealt anew, kafka-python refuses a commit with a
+# `RebalanceInProgressError`: so commit only after records, or poll again when you get it.
 #
 # Hire the three of `lab.p.three` for `lab.p.day_1`, a topic of 13 partitions. Wait for the team,
 # and look who has which partition, as the broker tells it: keep `owners_1`, from partition number
