@@ -35,14 +35,14 @@ CREATE TABLE IF NOT EXISTS offsets (part INTEGER PRIMARY KEY, next INTEGER);
 SETTINGS = quick.consumer | {
     "enable_auto_commit": False,
     "auto_offset_reset": "earliest",
-    "session_timeout_ms": 2_000,
+    "session_timeout_ms": 4_000,
     "heartbeat_interval_ms": 300,
     "key_deserializer": bytes.decode,
     "value_deserializer": json.loads,
 }
 PATIENCE = 110  # seconds for a stage, on a quiet machine
 FAREWELL = 20  # seconds for a program to end when it is told to
-MOST_ENDS = 5  # by itself
+MOST_ENDS = 8  # by itself
 SAID = 2_000  # letters
 
 
