@@ -19,7 +19,7 @@ long_order = 6.0  # seconds of work once Dan has come; more than a session of 4
 # %%
 from kafka import KafkaAdminClient, KafkaProducer
 
-from kafkalab import Choice, Cluster, Prediction, charts, members, panel, quick
+from kafkalab import Choice, Cluster, Prediction, charts, members, panel, quick, wait_until
 from kafkalab.lessons import rebalancing
 from kafkalab.lessons.reading import new_group
 from kafkalab.notebook import exercise
@@ -131,7 +131,7 @@ charts.show(ax, f"{title}. A stroke for each record. These stand: {stand['eager'
 # is dealt until all have joined anew. Who is at work gives nothing back before the next `poll`. So
 # all wait for that one, 5 minutes at most by default: an **eager** rebalance. It is what `range`,
 # round robin and `sticky` do, in Java's client and in kafka-python too. With nobody at work it is
-# short, as you will see.
+# short.
 
 # %% tags=["proof", "A26", "B165"]
 for group, having in comes.before.items():
@@ -449,7 +449,7 @@ assert len(gone) >= 2, [line for line in log if heavy in line]  # she said so he
 # ## Your turn
 #
 # Kill a member, freeze one, wake it, start it again. Watch whose partitions wait, and whose lag
-# grows. The customers send on meanwhile.
+# grows. (The picture begins while they join.) The customers send on.
 
 # %%
 kinds["live"] = kinds["KIP-848"] | {"group.id": new_group(cluster, "live")}
@@ -461,11 +461,11 @@ def hired(name):
 
 hands = {name: hired(name) for name in trio}
 crowd.thaw()
-rebalancing.settled({"live": hands}, members=3, partitions=6)
+wait_until(lambda: bool(rebalancing.having(hands)), timeout=60, what="a member with partitions")
 panel.show_group(cluster, kinds["live"]["group.id"], hands, start=hired)
 
 # %% [markdown]
-# Ivan packs Hana's orders, and her limit of 2 seconds stays. (A longer one would help, too.)
+# Ivan packs Hana's orders, and her limit of 2 seconds stays. (A longer one helps, too.)
 # `max_poll_records`, which Java's client has as well, says how many one `poll` gives at most, 500
 # by default. Choose it so that his commits are accepted.
 

@@ -159,8 +159,8 @@ def end(record, error):
 earlier = list(packed)
 poison = consumer_patterns.new_topic(cluster, "poison", partitions=2)
 place = TopicPartition(poison, 1)
-group = {"bootstrap_servers": cluster.address, "group_id": poison, **settings}
-running = [KafkaConsumer(poison, **group) for _ in range(2)]
+group = {"group_id": poison, **settings}
+running = [KafkaConsumer(poison, bootstrap_servers=cluster.address, **group) for _ in range(2)]
 consumer_groups.settle({"both": running}, partitions=2)
 place_orders(poison, 30, bad=13)  # its partition has 15 of them, and the bad one is at offset 6
 ended_at = []
@@ -180,7 +180,7 @@ def all_ended():
 wait_until(all_ended, timeout=30, what="the end of both", every=0.01)
 assert ended_at == [(1, 6), (2, 6)], ended_at  # the second had both partitions
 for _ in range(2):  # started again and again, as a supervisor of programs does it
-    running.append(KafkaConsumer(poison, **group))
+    running.append(KafkaConsumer(poison, bootstrap_servers=cluster.address, **group))
     wait_until(all_ended, timeout=30, what="the bad record", every=0.01)
 assert [offset for _, offset in ended_at] == [6, 6, 6, 6], ended_at
 packed[:] = earlier
@@ -598,10 +598,10 @@ def moved_in_hand(wait):
         assert gate.wait(30)
         shop.call(record)
 
-    group = {"bootstrap_servers": cluster.address, "group_id": topic, **settings}
+    group = {"group_id": topic, **settings}
     with (
-        KafkaConsumer(**group) as first,
-        KafkaConsumer(topic, **group) as second,
+        KafkaConsumer(bootstrap_servers=cluster.address, **group) as first,
+        KafkaConsumer(topic, bootstrap_servers=cluster.address, **group) as second,
         ThreadPoolExecutor(1) as slow,
         ThreadPoolExecutor(1) as quick_one,
     ):
