@@ -5,6 +5,9 @@ they run. One that listens on every address, or reads a file, would do outside w
 keeps a student from. So a broker's setting may become a number, a word or a list of words. A
 request for anything else reaches the broker as one for a resource that does not exist, which it
 refuses.
+Nor may it write into Kafka's own topics, which tell what its groups did. Brokers let a client do so
+that is called `__admin_client` (`KafkaApis.handleProduceRequest`); what such a one sends reaches
+them under another name, and they refuse it.
 What a client says through TLS is not read here: a lab with TLS has to be one whose brokers may do
 nothing that matters.
 """
@@ -17,6 +20,7 @@ import struct
 from kafkalab.gateway.framing import (
     LARGEST,
     LENGTH,
+    PRODUCE,
     SHORT,
     UNREADABLE,
     string,
@@ -32,6 +36,8 @@ HARMLESS = re.compile(r"[\w,\s-]*|-?\d+\.\d+")
 READS = "config.providers"
 """A setting that lets the values of others be read from files."""
 HEAD = 6  # bytes up to the API
+NAME = 12  # where a request says who sends it
+PRIVILEGED = SHORT.pack(len(b"__admin_client")) + b"__admin_client"
 LONGEST = 1_000_000  # bytes of a request that changes settings
 
 
@@ -70,6 +76,12 @@ class Sieve:
                 whole = 4 + length
                 return looked_at(self._taken(whole)) if len(self._held) >= whole else b""
             else:
+                if api == PRODUCE:
+                    named = NAME + len(PRIVILEGED)
+                    if len(self._held) < min(named, 4 + length):
+                        return b""
+                    if self._held[NAME:named] == PRIVILEGED:
+                        self._held[named - 1] = ord("_")
                 self._passing = 4 + length
         if self._is_opaque:
             return self._taken(len(self._held))

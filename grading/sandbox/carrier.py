@@ -3,7 +3,7 @@
 A cell of ours, before any of the student's, listens inside at the addresses that the brokers
 advertise, and hands its listening sockets out through a Unix socket. The grader accepts on them
 and talks to the brokers. So no address is rewritten, nothing of ours runs inside, and no other
-address of the machine can be reached. Of what passes only one thing is read (barred.py).
+address of the machine can be reached. Little of what passes is read (barred.py).
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 import pytest
 from kafka.protocol.admin import AlterConfigsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.producer import ProduceRequest
 
 from grading.sandbox.barred import LONGEST, NO_RESOURCE, Barred, Sieve
 
@@ -14,8 +15,8 @@ VERSIONS = [
 LISTENS_EVERYWHERE = ("listeners", "PLAINTEXT://0.0.0.0:19092")
 
 
-def sent(request, version):
-    request.with_header(7, "an admin")
+def sent(request, version, client="an admin"):
+    request.with_header(7, client)
     return request.encode(version, header=True, framed=True)
 
 
@@ -68,6 +69,25 @@ def test_an_address_or_a_path_reaches_no_broker_and_all_else_does(kind, version,
     refused = NO_RESOURCE
     assert seen[:4] == [refused, BROKER, refused, BROKER]
     assert seen[4:] == [refused, refused, refused, BROKER, TOPIC]
+
+
+@pytest.mark.parametrize("step", [1, 5, 10_000])
+@pytest.mark.parametrize("version", [7, 9])
+def test_nobody_sends_as_who_may_write_into_topics_of_kafkas_own(version, step):
+    def frame(client):
+        return sent(produce(), version, client)
+
+    said = [frame("__admin_client"), frame("__admin_clients"), frame("ada"), frame("")]
+    asked = sent(MetadataRequest(topics=None), 5, "__admin_client")
+    assert passed(b"".join([*said, asked]), step) == b"".join(
+        [frame("__admin_clien_"), *said[1:], asked]
+    )
+
+
+def produce():
+    partition = ProduceRequest.TopicProduceData.PartitionProduceData(index=0, records=b"a batch")
+    topic = ProduceRequest.TopicProduceData(name="__consumer_offsets", partition_data=[partition])
+    return ProduceRequest(transactional_id=None, acks=1, timeout_ms=1_000, topic_data=[topic])
 
 
 def test_what_nobody_can_read_is_handed_on_to_no_broker():
