@@ -20,6 +20,7 @@ from .packing import (
     nothing_missing,
     orders,
     packed,
+    packed_in_time,
     places,
     said_lags,
     share,
@@ -113,7 +114,7 @@ def shares_are_counted(x):
 @check(3, points=8, title="Two die, and every order is packed")
 def nothing_is_lost(x):
     day = x.p.day_3
-    yield nothing_missing(x, day)
+    yield packed_in_time(x, day)
     workers = {one.member for one in packed(x, day)}
     idle = sorted(set(x.p.crew) - workers)
     yield not idle, f"{', '.join(idle)} packed nothing"
@@ -124,7 +125,7 @@ def nothing_is_lost(x):
 @check(3, points=6, title="And few are packed again")
 def few_again(x):
     day = x.p.day_3
-    whole = nothing_missing(x, day)
+    whole = packed_in_time(x, day)
     if not whole.ok:  # who loses orders repeats few
         raise Unseen(whole.message)
     extra, most = sum(again(x, day).values()), len(x.p.killed) * x.p.repeated
@@ -169,11 +170,13 @@ def committed_in_time(x):
     before = committed(events[:at], day["topic"])
     done = {}
     for one in packed(x, day):
-        if one.at <= events[at].at and one.place[0] in taken:
+        if one.at <= events[at].at:
             partition, offset = one.place
             done[partition] = max(done.get(partition, 0), offset + 1)
+    # Of what it got back at once it has to be so only where nothing of the rest was packed.
+    done = {n: end for n, end in done.items() if n in taken} or done
     if not done:
-        raise Unseen(f"of what {x.p.newcomer} was given, nothing had been packed")
+        raise Unseen(f"when {x.p.newcomer} came, nothing had been packed")
     missing = [n for n, end in done.items() if n not in before or before[n].offset != end]
     yield (
         not missing,

@@ -66,6 +66,26 @@ def nothing_missing(x, day, *, must=False):
     )
 
 
+def packed_in_time(x, day):
+    """Whether each order of the day was packed when the last commit for its partition came.
+
+    What the group has done with, and somebody puts into the results later, the group has lost.
+    """
+    last = committed(history(x, day["group"]), day["topic"])
+    done = {
+        one.place
+        for one in packed(x, day)
+        if one.place[0] not in last or one.at <= last[one.place[0]].at
+    }
+    there = orders(x, day["topic"])
+    missing = sorted(set(there) - done)
+    return expect(
+        not missing,
+        f"{len(missing)} of {len(there)} orders are in no result, or came there when the group "
+        f"had done with them: {places(missing)}",
+    )
+
+
 def again(x, day):
     """The places that were packed more than once -> how often beyond the first time."""
     counts = Counter(one.place for one in packed(x, day))

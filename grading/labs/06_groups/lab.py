@@ -111,11 +111,13 @@ def close_shop(day, team):
 # %% [markdown]
 # ## Task 1: who reads what
 #
-# Write `packer`, the text of a program. It joins the group `group` as a client with the id `name`
-# and subscribes to `topic`. It begins at the first record where nothing is committed. It packs each
-# record with `pack`, and commits only what is packed. When `running()` is no longer true it closes
-# its consumer. While partitions are dealt anew, kafka-python refuses a commit with a
-# `RebalanceInProgressError`: so commit only after records, or poll again when you get it.
+# Write `packer`, the text of a program with a `KafkaConsumer` (or another consumer of the classic
+# protocol: of such groups Kafka keeps what the checks read). It joins the group `group` as a client
+# with the id `name` and subscribes to `topic`. It begins at the first record where nothing is
+# committed. It packs each record with `pack`, and commits only what is packed. When `running()` is
+# no longer true it closes its consumer. While partitions are dealt anew, kafka-python refuses a
+# commit with a `RebalanceInProgressError`: so commit only after records, or poll again when you get
+# it.
 #
 # Hire the three of `lab.p.three` for `lab.p.day_1`, a topic of 13 partitions. Wait for the team,
 # and look who has which partition, as the broker tells it: keep `owners_1`, from partition number
@@ -221,7 +223,7 @@ lab.check(2)
 # ## Task 3: two of three die
 #
 # `lab.p.crew` packs `lab.p.rush` orders of `lab.p.day_3`, with `pace=seconds`. `lab.p.killed` are
-# killed, the second when the others have noticed that the first is gone, or before most is packed.
+# killed, the second when the group has missed the first.
 #
 # Every order must be packed, and the group must have committed all of them. A kill may make at most
 # `lab.p.repeated` orders come twice. Hire three, with `packer` or with a better program, and with
@@ -332,8 +334,8 @@ lag_4
 lab.check(4)
 
 # %% [markdown]
-# The broker does not know that a member is behind: it knows a commit and an end. The dead member's
-# lag grew by what came, and nobody was told.
+# The broker does not know that a member is behind: it knows a commit and an end. The lag grew by
+# what came, and nobody was told.
 
 # %% [markdown]
 # ## Task 5: hand over in good order
@@ -433,7 +435,8 @@ lab.check(5)
 # session that is long enough for a restart. Wait for the team, and send the orders. When one has
 # ended (`state` is `"ended"`), hire it again. Then close the shop. **18 points**
 #
-# *Example.* `wait_until(lambda: one.state == "ended", timeout=60, what="a death")`
+# *Example.* `wait_until(lambda: one.state == "ended", timeout=60, what="a death")`. (It waits while
+# the answer is `False` or `None`. An empty list is an answer.)
 
 # %%
 open_shop(lab.p.day_6)

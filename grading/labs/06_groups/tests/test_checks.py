@@ -308,8 +308,18 @@ def test_kills_may_repeat_so_much_and_no_more():
 
 def test_a_commit_before_its_work_is_seen_though_nothing_was_lost():
     early = [share(P.day_3, CREW), *all_committed(P.day_3, RUSH, at=99)]
-    assert told("work_comes_first", early).outcome is Outcome.FAIL
-    assert told("nothing_is_lost", early).outcome is Outcome.PASS
+    story = [*early, *all_committed(P.day_3, RUSH)]
+    assert told("work_comes_first", story).outcome is Outcome.FAIL
+    assert told("nothing_is_lost", story).outcome is Outcome.PASS
+
+
+def test_what_is_put_in_when_the_group_has_done_with_it_was_lost():
+    early = [share(P.day_3, CREW), *all_committed(P.day_3, RUSH, at=99)]
+    assert told("nothing_is_lost", early).outcome is Outcome.PART
+    assert told("few_again", early).outcome is Outcome.FAIL
+
+
+def test_commits_of_another_day_are_not_early():
     of_another_day = [commit(P.day_3["group"], P.day_3["topic"], 0, 3, at=0)]
     story = [*of_another_day, *all_committed(P.day_3, RUSH)]
     assert told("work_comes_first", story).outcome is Outcome.PASS
@@ -376,6 +386,11 @@ def test_a_member_that_commits_each_order_has_not_waited_for_its_listener():
 
 
 def test_what_was_not_packed_before_needs_no_commit_before():
+    def at(one):
+        return 100 if one.partition == 0 and one.offset < 5 else MOVED_AT + 1
+
+    kept = packed(HANDED, lambda _: P.careful, P.day_5["group"], at)
+    assert judged("committed_in_time", {P.day_5["results"]: kept}).outcome is Outcome.PASS
     later = packed(HANDED, lambda _: P.careful, P.day_5["group"], lambda _: MOVED_AT + 1)
     (said,) = judged("committed_in_time", {P.day_5["results"]: later}).messages
     assert "nothing had been packed" in said
