@@ -28,6 +28,10 @@ def log_of(x, topic):
 def looked_at(x, task):
     """What the fault of a task has seen; ends the check where a row or a reader is not honest."""
     kept = x.kept(task)
+    topic = (x.p.careless, x.p.killed, x.p.locked, x.p.shared)[task - 1]
+    found = Counter(record.partition for record in x.read(topic))
+    if found != Counter(dict(enumerate(kept["ends"]))):
+        raise Unseen(f"{topic} does not hold the records any more that the clerks were to book")
     if kept["unfetched"]:
         raise Unseen(
             f"{kept['unfetched']} rows of trades were in the books before a client had fetched "

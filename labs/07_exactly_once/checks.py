@@ -56,7 +56,12 @@ def prices_are_the_newest(x):
     yield not extra, f"prices has {', '.join(extra)}, which nobody traded"
 
 
-@check(2, points=4, title="Kafka is told first, then the database commits")
+@check(
+    2,
+    points=4,
+    title="Kafka is told first, then the database commits",
+    needs="killed_and_once_each",
+)
 def kafka_is_told_first(x):
     kept = looked_at(x, 2)
     yield expect(

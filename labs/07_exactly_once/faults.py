@@ -88,19 +88,47 @@ class Scene:
         return self.books.commits > 0
 
     def booked(self):
-        """All records are in the books and nothing changes there, or nothing for a while."""
-        seen = [None, 0.0, False]
+        """All records are in the books and nothing changes there, or nothing for a while.
+
+        Each commit meanwhile passes one by one, so that who writes is seen.
+        """
+        seen = [None, 0.0, None]
 
         def is_done():
+            self.let_pass()
             commits = self.books.commits
             if commits != seen[0]:
+                seen[:] = commits, time.monotonic(), None
+            still = time.monotonic() - seen[1]
+            if seen[2] is None and still > A_MOMENT:
                 rows = self.books.rows({"trades": TABLES["trades"][:2]})["trades"]
-                is_whole = len({tuple(row) for row in rows}) >= sum(self.ends)
-                seen[:] = commits, time.monotonic(), is_whole
-            still = A_MOMENT if seen[2] else QUIET * pace.now()
-            return time.monotonic() - seen[1] > still
+                seen[2] = len({tuple(row) for row in rows}) >= sum(self.ends)
+            return seen[2] or still > QUIET * pace.now()
 
-        self.until(is_done, "nothing more to book")
+        try:
+            self.until(is_done, "nothing more to book", every=0.002)
+        finally:
+            self.books.release()
+
+    def let_pass(self):
+        """Keep commits back; if one waits, note whose it is, and let it pass."""
+        if not self.books.holds:
+            self.books.hold()
+        elif self.books.waiting:
+            self.note_writer()
+            before = self.books.commits
+            self.books.release()
+            deadline = time.monotonic() + A_MOMENT
+            while self.books.commits == before and self.books.waiting:
+                if time.monotonic() > deadline:
+                    break
+            self.books.hold()
+
+    def note_writer(self):
+        """Count a writer that is no clerk. One that has just ended is nobody."""
+        pid = self.books.waiting
+        if pid and self.writer() is None and self.books.waiting == pid:
+            self.f.keep(others=self.f.kept["others"] + 1)
 
     def stuck(self, commits=0):
         """The commit that a burst brings waits, and so does the one after so many that may pass.
@@ -110,8 +138,7 @@ class Scene:
         self.books.hold()
         self.send()
         self.until(lambda: self.books.waiting, f"a commit to {self.file}, which we keep back")
-        if self.writer() is None:
-            self.f.keep(others=self.f.kept["others"] + 1)
+        self.note_writer()
         for _ in range(commits):
             with suppress(psutil.Error, OSError, TypeError):
                 psutil.Process(self.books.waiting).nice(19)
@@ -123,11 +150,9 @@ class Scene:
 
     def writer(self):
         """The clerk whose commit waits; None where it is somebody else's."""
-        pid = self.books.waiting
-        for name in (FIRST, SECOND):
-            clerk = self.f.process(name)
-            if clerk is not None and pid == clerk.pid:
-                return name
+        with suppress(psutil.Error, TypeError, ValueError):
+            words = psutil.Process(self.books.waiting).cmdline()
+            return next((name for name in (FIRST, SECOND) if name in words), None)
         return None
 
     # --- Acting ---
@@ -182,7 +207,7 @@ class Scene:
         for _, some in self.fetched():
             known.update((some.partition, offset) for offset in range(some.first, some.last + 1))
         strange = sum((row[0], row[1]) not in known for row in rows["trades"])
-        self.f.keep(**rows, unfetched=self.f.kept["unfetched"] + strange)
+        self.f.keep(**rows, ends=list(self.ends), unfetched=self.f.kept["unfetched"] + strange)
 
     def last_look(self):
         """The books before anybody can put them right, and who has read. Then it is over."""

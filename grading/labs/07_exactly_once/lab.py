@@ -149,7 +149,7 @@ lab.check(1)
 #   before the database commits: it commits in Kafka, for those who watch the lag.
 # - `next_offset(db, part)` returns where to go on in this partition, 0 if the books know nothing.
 #
-# Leave the journal of the database as it is. **34 points**
+# Leave the journal of the database as it is. Tasks 3 to 5 build on both functions. **34 points**
 #
 # *Example.* After a batch that ended with offset 41, `next_offset(db, part)` is 42.
 

@@ -21,6 +21,7 @@ PRICES = [[STOCKS[0], 158, 0, 29], [STOCKS[1], 159, 1, 29]]
 HONEST: dict[str, Any] = {"kills": 4, "unfetched": 0, "strays": 0, "others": 0, "trades": ROWS}
 HONEST |= {"prices": PRICES, "told": 9, "booked": 0, "commits": 9, "same": True}
 HONEST |= {"readers": {"clerk-1": [0, 1], "clerk-2": [1]}, "moved": ROWS[:40], "until": [20, 20]}
+HONEST |= {"ends": [30, 30]}
 TOPICS = {1: P.careless, 2: P.killed, 3: P.locked, 4: P.shared}
 OF_BOOKS = {
     "killed_and_once_each": 2,
