@@ -61,8 +61,7 @@ heard = rows.groupby(0)[1].agg(list).to_dict()
 # Task 3
 with_all = join(lab.p.latecomer, lab.p.other_group, "earliest")
 wait_until(
-    lambda: lab.cluster.group(lab.p.other_group).total_lag == 0
-    and len(lab.cluster.group(lab.p.other_group).offsets) == 13,
+    lambda: list(lab.cluster.group(lab.p.other_group).lag.values()) == [0] * 13,
     timeout=60, what="the latecomer at the end",
 )
 with_all.stop()
