@@ -110,7 +110,8 @@ def _event(record: Record, group: str) -> Event | None:
     if version >= WITH_EPOCH:
         value.number("i")
     metadata = value.text() if version < COMPACT else value.compact()
-    return Commit(topic, partition, offset, metadata or "", record.timestamp)
+    # confluent-kafka sends the zero along with which C ends a text.
+    return Commit(topic, partition, offset, (metadata or "").rstrip("\0"), record.timestamp)
 
 
 def _members(record: Record) -> Members:

@@ -41,6 +41,10 @@ def test_a_position_that_was_forgotten_and_a_group_that_was_deleted_are_told() -
     assert found == [Commit("orders", 0, None, "", 9), Members(at=10)]
 
 
+def test_a_text_that_ends_as_c_ends_it_is_that_text() -> None:
+    assert told(*log(commit("crew", "orders", 0, 3, "ada\0"))) == [Commit("orders", 0, 3, "ada")]
+
+
 def test_older_versions_of_a_commit_are_read() -> None:
     key, _, _ = commit("crew", "orders", 2, 1)
     with_epoch = struct.pack(">hqi", 3, 4, -1) + text("three") + bytes(8)
