@@ -111,6 +111,7 @@ def counted_by_stage(x):
         name = record.key_text() or ""
         of_stage[name] = of_stage.get(name, 0) + 1
     some_told(x, seen(x, "new", x.p.members), "new")
+    after_crash(x)  # without a group that lost two there is nothing to count
     counted = {
         stage: {name: number for name, number in of_stage.items() if number}
         for stage, of_stage in x.value("counted", COUNTS).items()
@@ -126,6 +127,7 @@ def counted_by_stage(x):
 @check(6, points=8, title="The longest waits, from the brokers' clocks")
 def waits_are_in_the_logs(x):
     waits = x.value("waits", {"leave": float, "crash": float})
+    after_crash(x)
     for stage, wait in waits.items():
         longest = {round(one, 3) for one in longest_waits(x, stage)}
         near = any(abs(wait - one) <= 0.02 for one in longest)
@@ -150,21 +152,24 @@ def is_team(x, deal: SHARES) -> bool:
 
 def after_leave(x) -> SHARES:
     """The deal after the first of the three had gone."""
-    return _smaller(x, team(x)[1:2], "nobody has left")
+    return _smaller(x, team(x)[1:], 2, "nobody has left")
 
 
 def after_crash(x) -> SHARES:
-    """The last deal of all."""
-    return _smaller(x, team(x)[1:][-1:], "nobody has gone")
+    """The deal to who is left: one, or two where nobody was asked to leave before."""
+    left = 1 if optional(x, "leave") else 2
+    return _smaller(x, team(x)[1:], left, "nobody has been missed")
 
 
-def _smaller(x, found: list[SHARES], otherwise: str) -> SHARES:
-    if not found or len(found[0]) >= len(x.p.members):
+def _smaller(x, found: list[SHARES], members: int, otherwise: str) -> SHARES:
+    """The last deal to so many members."""
+    fitting = [deal for deal in found if len(deal) == members]
+    if not fitting:
         raise Unseen(f"{otherwise}: {x.p.group} was not dealt anew among fewer members")
-    sizes = sorted(map(len, found[0].values()))
+    sizes = sorted(map(len, fitting[-1].values()))
     if sum(sizes) != PARTITIONS or sizes[-1] - sizes[0] > 1:
         raise Unseen(f"who is left has {sizes} partitions")
-    return found[0]
+    return fitting[-1]
 
 
 def shares_of(x, deal) -> SHARES:

@@ -219,7 +219,8 @@ def test_who_skipped_the_leave_has_the_kill_all_the_same():
     for check, last in (("last_has_all", TWO), ("last_reads_on", TWO)):
         groups = log_of_groups(BEGIN, THREE, TWO)
         seen = [replace(r, key=A.encode()) if r.text().startswith("crash") else r for r in told()]
-        found = judged(check, groups=groups, seen=seen, values={"last": last})
+        topic = without(sent(), "leave")
+        found = judged(check, groups=groups, topic=topic, seen=seen, values={"last": last})
         assert found.outcome is Outcome.PASS, found.messages
 
 
@@ -232,3 +233,12 @@ def test_no_message_tells_what_is_asked_for():
     ):
         (first, *_) = judged(check, values=values).messages
         assert not any(word in first for word in asked), first
+
+
+@pytest.mark.parametrize(
+    "check", ["last_has_all", "last_reads_on", "counted_by_stage", "waits_are_in_the_logs"]
+)
+def test_the_deal_from_before_the_kill_is_none_after_it(check):
+    """The group had not missed anybody yet, and two stand there."""
+    found = judged(check, groups=log_of_groups(BEGIN, THREE, TWO), values={"last": TWO})
+    assert found.outcome is Outcome.FAIL
