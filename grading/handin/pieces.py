@@ -93,9 +93,15 @@ class Pieces(list[Piece]):
         return next((piece for piece in self if piece.of == at), None)
 
     def behind_own(self, start: int, task: int | None = None) -> int:
-        """From here on past the student's cells that are about no other task."""
+        """From here on past the student's cells that are about no other task.
+
+        A blank cell of this task ends nothing: a student may have an answer around it.
+        """
         for at in range(start, len(self)):
-            if self[at].kind is not Kind.OWN or self.about(self[at]) - {task}:
+            one = self[at]
+            if one.kind is Kind.STUB and one.said == task is not None:
+                continue
+            if one.kind is not Kind.OWN or self.about(one) - {task}:
                 return at
         return max(start, len(self))
 

@@ -193,6 +193,7 @@ def executed(texts):
 @settings(deadline=None, max_examples=400)
 @example(changes=[("merge", 0), ("stub below", 0), ("try", 1)])
 @example(changes=[("helper up", 1), ("strip ids", 0), ("strip marks", 0), ("drop check", 1)])
+@example(changes=[("split", 0), ("strip ids", 0), ("stub below", 0), ("drop check", 0)])
 @given(changes=st.lists(st.tuples(ORDER, st.integers(0, 12)), max_size=6))
 def test_a_change_that_a_run_from_top_to_bottom_survives_keeps_every_answer(changes):
     cells = list(SOLVED_CELLS)
