@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -24,12 +25,14 @@ from grading.define.definition import Definition
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence, cell_from_json, result_from_json
 from grading.run import pace
+from grading.run.fork_server import ForkServer, Worker
 from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
 from grading.run.surroundings import OPEN, Surroundings
 from kafkalab import environment
 
+WORKER = "grading.run.worker:main"
 FOR_THE_REST = 60.0
 FOR_A_CHECK = 10.0
 FOR_A_FAULT = 60.0
@@ -50,30 +53,39 @@ class Attempted:
 
 
 class Attempt:
-    """A process for one attempt at a lab. Boots when made; `run` may come much later."""
+    """A process for one attempt at a lab. Boots when made; `run` may come much later.
 
-    def __init__(self, lab: Definition, around: Surroundings = OPEN) -> None:
+    server: forks the process, where many are wanted; without one it loads all by itself.
+    """
+
+    def __init__(
+        self, lab: Definition, around: Surroundings = OPEN, server: ForkServer | None = None
+    ) -> None:
         self.lab = lab
         self.folder = Path(tempfile.mkdtemp(prefix="kl-"))
         self.started = time.monotonic()
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         # No pipe: that of a process of the same user can be opened through /proc, a socket cannot.
         ours, theirs = socket.socketpair()
-        self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-m", "grading.run.worker"),
-                *(lab.name, str(lab.place.root), str(self.folder), around.to_json()),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=theirs.fileno(),
-            stderr=self.stderr,
-            start_new_session=True,
-            env=environment.for_python(),
-        )
-        assert self.process.stdin is not None
-        self._stdin, self.reports = self.process.stdin, ours.makefile("rb")
+        read, write = os.pipe()
+        self._stdin = os.fdopen(write, "wb")
+        words = [lab.name, str(lab.place.root), str(self.folder), around.to_json()]
+        with theirs, os.fdopen(read, "rb") as stdin:
+            if server is None:
+                self.process: Worker = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "grading.run.worker", *words],
+                    stdin=stdin,
+                    stdout=theirs.fileno(),
+                    stderr=self.stderr,
+                    start_new_session=True,
+                    env=environment.for_python(),
+                )
+            else:
+                self.process = server.start(
+                    WORKER, words, stdin.fileno(), theirs.fileno(), self.stderr.fileno()
+                )
+        self.reports = ours.makefile("rb")
         ours.close()  # the file holds it
-        theirs.close()
         self._is_ended = False
 
     def run(self, job: Job, report: Report = lambda event: None) -> Attempted:
@@ -134,7 +146,7 @@ class Attempt:
         is_ours = bool(evidence.why) or self._is_ended  # out of time, or nobody wants it any more
         evidence.why = evidence.why or self._last_words()
         evidence.refusal = Outcome.INFRA
-        is_struck = not is_ours and self.process.returncode < 0
+        is_struck = not is_ours and self.process.wait() < 0
         return Attempted(evidence, struck_in=cell if is_struck else "")
 
     def _out_of_time(self, evidence: Evidence, limit: float) -> None:

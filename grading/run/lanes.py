@@ -24,7 +24,9 @@ from grading.keep.evidence import Evidence
 from grading.keep.record import AttemptRecord, Store
 from grading.run.attempt import Attempt, Attempted
 from grading.run.compiled import compile_once
+from grading.run.fork_server import IS_SAFE, ForkServer
 from grading.run.lease import Lease
+from grading.run.loaded import loaded
 from grading.run.plan import Work
 from grading.run.surroundings import OPEN, Surroundings
 from kafkalab.errors import CourseError
@@ -66,6 +68,7 @@ class Lanes:
         self._is_stopped = threading.Event()
         self._errors: list[BaseException] = []
         self.open: set[Attempt] = set()
+        self.server: ForkServer | None = None
 
     @property
     def has_more(self) -> bool:
@@ -83,16 +86,22 @@ class Lanes:
             threading.Thread(target=self._lane, args=(number,), name=f"lane {number}")
             for number in range(min(jobs, len(self._queue)))
         ]
-        for lane in lanes:
-            lane.start()
         try:
+            if IS_SAFE and len(self._queue) > 1:  # alone, one is no faster by it
+                self.server = ForkServer(loaded(self.lab))
+            for lane in lanes:
+                lane.start()
             for lane in lanes:
                 lane.join()
         except BaseException:
             self._stop()
             for lane in lanes:
-                lane.join()
+                if lane.ident is not None:
+                    lane.join()
             raise
+        finally:
+            if self.server is not None:
+                self.server.close()
         if self._errors:
             raise self._errors[0]
         return self.records
@@ -180,7 +189,9 @@ class Lane:
         self.lease.close()
 
     def _boot(self) -> Attempt:
-        return Attempt(self._lanes.lab, self._lanes.around)
+        server = self._lanes.server
+        is_there = server is not None and server.is_there
+        return Attempt(self._lanes.lab, self._lanes.around, server if is_there else None)
 
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))

@@ -29,6 +29,7 @@ from grading.judge.visible import Visible
 from grading.judge.witness import Witnessed, written
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
+from grading.run.loaded import loaded
 from grading.run.processes import adopt_orphans, end_below
 from grading.run.surroundings import Surroundings
 
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from grading.run.kernel import StudentKernel
     from grading.sandbox.ways import Ways
 
-NEEDED = ("grading.run.engine", "grading.run.examiner")
-NEEDED_BESIDE_A_CLUSTER = (
-    *("kafka", "kafkalab.cluster.cluster", "grading.judge.view", "grading.sandbox.ways"),
-)
 WARM_UP = "import grading.lab, kafka, kafkalab.cluster.cluster"
 CLUSTER = "KAFKALAB_CLUSTER"
 
@@ -182,8 +179,8 @@ def as_a_reader() -> str:
     return f"# Put here by the grader.\nos.environ.pop({CLUSTER!r}, None)"
 
 
-def main() -> None:
-    """Start the kernel, take a job, report."""
+def main(name: str, root: str, place: str, surroundings: str) -> None:
+    """Start the kernel, take a job, report. The words are those of the command."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what any library prints must not get between the lines
     adopt_orphans()
@@ -191,9 +188,9 @@ def main() -> None:
     from grading.run.graded_notebook import SetUpFailed
     from grading.run.kernel import KernelDidNotStart, Sandbox, StudentKernel
 
-    lab = definition.load(sys.argv[1], Path(sys.argv[2]))
-    folder = Path(sys.argv[3])
-    around = Surroundings.from_json(sys.argv[4])
+    lab = definition.load(name, Path(root))
+    folder = Path(place)
+    around = Surroundings.from_json(surroundings)
     sandbox = Sandbox(lab.place, lab.limits) if around.is_sandboxed else None
     kernel = StudentKernel(folder, folder.name, sandbox, around.wheels)
     grader = Grader(lab, kernel, out)
@@ -203,7 +200,8 @@ def main() -> None:
         # while the kernel warms up and nobody waits
         from grading.handin.weave import as_handed_in, weave
 
-        load_ahead(lab)
+        for name in loaded(lab):
+            importlib.import_module(name)
         weave(grader.blank, as_handed_in(grader.blank))  # reads the code of the course once
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)
@@ -229,13 +227,6 @@ def warm_up(kernel: StudentKernel, lab: definition.Definition) -> None:
         kernel.client.execute(WARM_UP, silent=True, store_history=False)
 
 
-def load_ahead(lab: definition.Definition) -> None:
-    """What this process will need, before somebody waits for it."""
-    is_beside_one = lab.profile != definition.NO_CLUSTER
-    for name in (*NEEDED, *(NEEDED_BESIDE_A_CLUSTER if is_beside_one else ())):
-        importlib.import_module(name)
-
-
 def end_with_parent(folder: Path) -> None:
     """Watch for the end of standard input: then nobody is there to take a result."""
 
@@ -249,4 +240,4 @@ def end_with_parent(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
