@@ -1,7 +1,8 @@
 """What happens to the members of lab 06 while their cells run.
 
-Who is killed is found by its name, which stands among the arguments of its process. What a member
-has done is counted in the results, on the disk of the broker.
+Who is killed is found by its name, which stands among the arguments of its process, and by its
+connection to the broker: who only bears the name is no member. What a member has done is counted
+in the results, on the disk of the broker.
 """
 
 from grading.faults.fault import fault
@@ -35,8 +36,10 @@ def two_members_die(f):
     yield
     f.until(lambda: members(f, day) == len(f.p.crew), f"{len(f.p.crew)} members")
     f.until(lambda: packed(f, day) >= f.p.killed_at, f"{f.p.killed_at} orders packed")
+    killed = {}
     for name in f.p.killed:
-        f.kill_process(name)
+        killed[name] = f.kill_client(name)
+        f.keep(killed=dict(killed))
         f.until(lambda: name not in clients(f, day), f"{name} to be missed in the group")  # noqa: B023
 
 
@@ -63,7 +66,7 @@ def dies_while_orders_come(f):
                 producer.send(day["topic"], b"surprise %d" % n, partition=partition)
         producer.flush(timeout=20)
     f.note("more orders came")
-    f.kill_process(f.p.counter)
+    f.kill_client(f.p.counter)
 
 
 @fault(task=5)
@@ -99,4 +102,4 @@ def one_seat_falls_empty(f):
     yield
     f.until(lambda: members(f, day) == len(f.p.seats), f"{len(f.p.seats)} members")
     f.until(lambda: packed(f, day) >= f.p.falls_at, f"{f.p.falls_at} orders packed")
-    f.kill_process(f.p.falls)
+    f.kill_client(f.p.falls)

@@ -12,7 +12,7 @@ from kafka import (
     TopicPartition,
 )
 
-from kafkalab import clients, quick, wait_until
+from kafkalab import clients, quick, read_topic, wait_until
 from kafkalab.wait import WaitTimeout
 
 # Longer than what a group waits for a member that is gone.
@@ -115,6 +115,20 @@ def close_shop(cluster, day, team, timeout=120):
         for last in member.events[-1:]:  # one that was killed has written no end
             if last.what == "ended" and last.facts["why"] not in ("stopped", "done"):
                 print(f"{name} has ended: {last.facts['why']}")
+
+
+def results_of(spark, cluster, day):
+    """The results of a day as a table of Spark, a row for each.
+
+    `partition` is that of the order, in a topic of six: `send_orders` takes them in turns.
+    """
+    return read_topic(spark, cluster, day["results"]).selectExpr(
+        "split(cast(key as string), ' ')[0] as `group`",
+        "split(cast(key as string), ' ')[1] as `member`",
+        "cast(value as string) as `order`",
+        "cast(split(cast(value as string), ' ')[1] as int) % 6 as `partition`",
+        "cast(timestamp as double) as `at`",
+    )
 
 
 def commit(admin, group, offsets):
