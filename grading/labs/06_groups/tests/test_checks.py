@@ -365,6 +365,12 @@ def test_results_in_one_burst_are_nobodys_work(day):
     assert "faster than anybody packs" in said
 
 
+def test_the_notebook_packs_as_fast_as_the_checks_say():
+    text = LAB.place.student.joinpath("lab06_groups.ipynb").read_text("utf-8")
+    assert f"seconds = {WORK_MS / 1000} " in text
+    assert f"WORK_MS = {WORK_MS}\n" in LAB.place.student.joinpath("packing.py").read_text("utf-8")
+
+
 def test_who_is_told_to_stop_packs_its_last_orders_at_once():
     results = P.day_6["results"]
     *some, last = logs()[results]
