@@ -75,7 +75,7 @@ def pack(record):
 # group and each partition has a reader, and returns what `lab.cluster.group` says. `close_shop`
 # waits until the group of a day has packed every order (or nobody works any more, or no result has
 # come for ten seconds), then stops the team, and tells of members that have ended with an error.
-# `results_of` is a table of Spark with the columns `group`, `member`, `order` (its text),
+# `results_of` is a table of Spark with the columns `group`, `member`, `order`,
 # `partition` (where there are six) and `at` (the broker's time, in seconds).
 
 
@@ -108,12 +108,10 @@ def wait_for_team(day, team):
 
 
 def close_shop(day, team):
-    """Until the work is done; then everybody goes home."""
     shop.close_shop(lab.cluster, day, team)
 
 
 def results_of(day):
-    """The results of a day, a row for each."""
     return shop.results_of(spark, lab.cluster, day)
 
 
@@ -235,7 +233,7 @@ lab.check(2)
 # `lab.p.repeated` orders come twice. Hire three, with `packer` or with a better program, and with
 # the settings that you need. Wait for the team, send, and close the shop. **18 points**
 #
-# *Example.* `hire(better, "Zoe", lab.p.day_3, pace=seconds, **mine)`, with settings in `mine`.
+# *Example.* `hire(better, "Zoe", lab.p.day_3, pace=seconds, **mine)`
 
 # %%
 open_shop(lab.p.day_3)
@@ -339,12 +337,11 @@ lab.check(4)
 # %% [markdown]
 # ## Task 5: hand over in good order
 #
-# Commits cost, so a member wants to commit seldom. Write `careful`, a program that packs as before,
-# but commits only after each `every` orders (`lab.p.every`), **and** in a listener, in time,
-# whenever partitions are taken from it. What the listener commits is for these partitions alone,
-# where anything of them was packed: the offset after the last packed order. The metadata of this
-# commit is the member's `name`, so that the next owner can see who handed over; the other commits
-# need none.
+# Commits cost. Write `careful`, a program that packs as before, but commits only after each `every`
+# orders (`lab.p.every`), **and** in a listener, in time, whenever partitions are taken from it.
+# What the listener commits is for these partitions alone, where anything of them was packed: the
+# offset after the last packed order. The metadata of this commit is the member's `name`, so that
+# the next owner can see who handed over; the other commits need none.
 #
 # While it works, `lab.p.newcomer` joins the group, gets a half of the partitions, and leaves again.
 # Nothing may be left out or packed twice.
