@@ -12,6 +12,7 @@ import psutil
 
 from grading.define.seed import Parameters
 from grading.faults.left import LeftFile
+from grading.faults.links import ports_of
 from grading.judge.checks import Unseen
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -162,13 +163,34 @@ class Breaker:
 
         One that an earlier cell left behind may bear the same name.
         """
+        return max(
+            self._processes(word), key=lambda one: (one.create_time(), one.pid), default=None
+        )
+
+    def client(self, word: str) -> psutil.Process | None:
+        """The same among those that are connected to a broker: not what only bears the name."""
+        ports = {int(one.rpartition(":")[2]) for one in self.cluster.address.split(",")}
+        found = [one for one in self._processes(word) if ports & ports_of(one)]
+        return max(found, key=lambda one: (one.create_time(), one.pid), default=None)
+
+    def _processes(self, word: str) -> list[psutil.Process]:
         found = []
         with suppress(psutil.NoSuchProcess):
             for process in psutil.Process(self._owner).children(recursive=True):
                 with suppress(psutil.NoSuchProcess):
                     if word in process.cmdline():
                         found.append(process)
-        return max(found, key=lambda process: (process.create_time(), process.pid), default=None)
+        return found
+
+    def kill_client(self, word: str) -> int:
+        """SIGKILL for a client of the student's. Returns when that was, in ms as brokers date.
+
+        A process that bears the name beside the client is none, and is not reached.
+        """
+        with self._found(word, "that is connected to a broker", self.client) as process:
+            process.kill()
+        self.note(f"process {word} killed")
+        return int(time.time() * 1000)
 
     def kill_process(self, word: str) -> None:
         """SIGKILL for a process of the student's; no chance to say good-bye."""
@@ -202,10 +224,15 @@ class Breaker:
             self._cluster.mend()
 
     @contextmanager
-    def _found(self, word: str) -> Iterator[psutil.Process]:
+    def _found(
+        self,
+        word: str,
+        that: str = "",
+        look: Callable[[str], psutil.Process | None] | None = None,
+    ) -> Iterator[psutil.Process]:
         """The process of this word; one that is not there, or just ends, was not reached."""
-        unreached = NotReached(f"a process with {word!r} among its arguments")
-        process = self.process(word)
+        unreached = NotReached(f"a process with {word!r} among its arguments {that}".strip())
+        process = (look or self.process)(word)
         if process is None:
             raise unreached
         try:

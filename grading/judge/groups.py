@@ -64,6 +64,10 @@ class Members:
         """Partition -> client id of its reader."""
         return {n: m.client for m in self.members for n in m.assignment.get(topic, ())}
 
+    def of(self, client: str) -> Membership | None:
+        """The member with this client id."""
+        return next((one for one in self.members if one.client == client), None)
+
 
 Event = Commit | Members
 

@@ -17,6 +17,7 @@ from .packing import (
     committed,
     history,
     lags_of,
+    missed,
     nothing_missing,
     orders,
     packed,
@@ -114,6 +115,7 @@ def shares_are_counted(x):
 @check(3, points=8, title="Two die, and every order is packed")
 def nothing_is_lost(x):
     day = x.p.day_3
+    missed(x, day, 3)
     yield packed_in_time(x, day)
     workers = {one.member for one in packed(x, day)}
     idle = sorted(set(x.p.crew) - workers)
@@ -125,6 +127,7 @@ def nothing_is_lost(x):
 @check(3, points=6, title="And few are packed again")
 def few_again(x):
     day = x.p.day_3
+    missed(x, day, 3)
     whole = packed_in_time(x, day)
     if not whole.ok:  # who loses orders repeats few
         raise Unseen(whole.message)
@@ -177,13 +180,13 @@ def committed_in_time(x):
     done = {n: end for n, end in done.items() if n in taken} or done
     if not done:
         raise Unseen(f"when {x.p.newcomer} came, nothing had been packed")
-    missing = [n for n, end in done.items() if n not in before or before[n].offset != end]
+    missing = sorted(n for n, end in done.items() if n not in before or before[n].offset != end)
     yield (
         not missing,
         f"when {x.p.newcomer} got the partitions {missing}, what was packed of them was not what "
         "was committed",
     )
-    nameless = [n for n in done if n not in before or before[n].metadata != x.p.careful]
+    nameless = sorted(n for n in done if n not in before or before[n].metadata != x.p.careful)
     yield not nameless, f"the last commit before that bears no name: partitions {nameless}"
     identity = mine(x, events[at])
     began = next(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 from grading.judge.checks import Unseen, expect
 from grading.judge.groups import Commit, Members, events
@@ -16,6 +17,13 @@ NUMBERS = {
     "day_6": "nightly",
 }
 """The parameters that name a day and how many orders it has."""
+
+
+PACED = ("day_3", "day_4", "day_5", "day_6")
+"""The days on which packing takes time."""
+
+WORK_MS = 40
+"""The `seconds` of the notebook, in ms."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +46,60 @@ def orders(x, topic):
 
 
 def packed(x, day):
-    """What lies in the results of a day; ends the check where something there is no order of it."""
+    """What lies in the results of a day, each sent by a member that packed it.
+
+    Ends the check where something there is no order of the day, or was sent by somebody else.
+    """
     there, found = orders(x, day["topic"]), []
     for record in x.read(day["results"]):
+        if not record.is_dated_by_broker:
+            raise Unseen(f"{day['results']} holds records that were not dated by the broker")
         place = _place(record.header("place"))
         if place not in there or record.value != there[place]:
             raise Unseen(f"{day['results']} holds records that are no orders of {day['topic']}")
         found.append(
             Packed(place, record.header("member"), record.header("group"), record.timestamp)
         )
+    _sent_apart(x, day)
+    if day["topic"] in {x.p[one]["topic"] for one in PACED}:
+        _took_time(found, day)
     return found
+
+
+def _sent_apart(x, day):
+    """Ends the check where one producer has sent results of several members.
+
+    Every member has a producer of its own, and the broker has given each of these its number.
+    """
+    results, numbers, members = day["results"], {}, {}
+    for one in x.kafka.topic(results).partitions:
+        for batch in x.kafka.batches(results, one.partition):
+            for offset in range(batch.base_offset, batch.last_offset + 1):
+                numbers[one.partition, offset] = batch.producer_id
+    for record in x.read(results):
+        number = numbers.get((record.partition, record.offset), -1)
+        who = record.header("member"), record.header("group")
+        if members.setdefault(number, who) != who:
+            names = " and ".join(sorted({who[0], members[number][0]}))
+            raise Unseen(f"one producer has sent results of {names}, and each has its own `pack`")
+
+
+def _took_time(found, day):
+    """Ends the check where results of a member came sooner one after another than it can pack.
+
+    Only a lower bound, by the broker's clock: nobody packs too slowly. Many must be too near, as
+    a member that is told to stop has its hands free at once.
+    """
+    times = {}
+    for one in found:
+        times.setdefault(one.member, []).append(one.at)
+    for member, at in times.items():
+        near = sum(after - before < WORK_MS / 2 for before, after in pairwise(sorted(at)))
+        if near * 2 > len(at):
+            raise Unseen(
+                f"{day['results']} got most results of {member} faster than anybody packs with "
+                "`pace=seconds`, one order after another"
+            )
 
 
 def _place(text):
@@ -106,6 +158,24 @@ def history(x, group):
     return found
 
 
+def missed(x, day, task):
+    """Ends the check where a member left sooner after its kill than a broker can miss it.
+
+    A member that is dead stays in its group until its session is over. That began with its last
+    heartbeat, well before the kill; nobody lets so much pass between two of them.
+    """
+    changes = [one for one in history(x, day["group"]) if isinstance(one, Members)]
+    for name, at in x.kept(task)["killed"].items():
+        before = [one for one in changes if one.at <= at]
+        there = before[-1].of(name) if before else None
+        gone = next((one.at for one in changes if one.at > at and not one.of(name)), None)
+        if there and gone and gone - at < there.session_ms / 4:
+            raise Unseen(
+                f"{name} has left {day['group']} as soon as the process of that name was killed: "
+                "another process was the member, and that one was not killed"
+            )
+
+
 def share(x, day, names=()):
     """The last time that the members of a group, just these if any are named, shared its topic.
 
@@ -113,9 +183,10 @@ def share(x, day, names=()):
     """
     topic = day["topic"]
     every = [one.partition for one in x.kafka.topic(topic).partitions]
-    for event in reversed(history(x, day["group"])):
-        if not isinstance(event, Members):
-            continue
+    changes = [one for one in history(x, day["group"]) if isinstance(one, Members)]
+    if not changes:
+        raise Unseen(f"no member of the classic protocol was ever in the group {day['group']}")
+    for event in reversed(changes):
         there = {member.client for member in event.members}
         given = sorted(n for m in event.members for n in m.assignment.get(topic, ()))
         if given == every and (

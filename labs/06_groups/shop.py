@@ -12,7 +12,7 @@ from kafka import (
     TopicPartition,
 )
 
-from kafkalab import clients, quick, wait_until
+from kafkalab import clients, quick, read_topic, wait_until
 from kafkalab.wait import WaitTimeout
 
 # Longer than what a group waits for a member that is gone.
@@ -108,13 +108,29 @@ def close_shop(cluster, day, team, timeout=120):
         )
         what = f"{group} to pack the orders of {topic}"
         wait_until(over, timeout=timeout, what=what, seen=so_far, every=0.2)
+    # What a dead one had packed and not committed, somebody else has when the dead one is missed.
+    patience = SILENCE if any(one.state == "ended" for one in team.values()) else 2
     with contextlib.suppress(WaitTimeout):
-        wait_until(all_committed, timeout=2, what="commits", every=0.2)
+        wait_until(all_committed, timeout=patience, what="commits", every=0.2)
     for name, member in team.items():
         member.stop()
         for last in member.events[-1:]:  # one that was killed has written no end
             if last.what == "ended" and last.facts["why"] not in ("stopped", "done"):
                 print(f"{name} has ended: {last.facts['why']}")
+
+
+def results_of(spark, cluster, day):
+    """The results of a day as a table of Spark, a row for each.
+
+    `partition` is that of the order, in a topic of six: `send_orders` takes them in turns.
+    """
+    return read_topic(spark, cluster, day["results"]).selectExpr(
+        "split(cast(key as string), ' ')[0] as `group`",
+        "split(cast(key as string), ' ')[1] as `member`",
+        "cast(value as string) as `order`",
+        "cast(split(cast(value as string), ' ')[1] as int) % 6 as `partition`",
+        "cast(timestamp as double) as `at`",
+    )
 
 
 def commit(admin, group, offsets):

@@ -3,12 +3,13 @@
 from grading.judge.checks import Unseen, check
 from grading.judge.groups import Commit
 
-from .packing import committed, ends, history, lags_of, orders, packed, said_lags
+from .packing import committed, ends, history, lags_of, missed, orders, packed, said_lags
 
 
 @check(3, points=4, title="The order of work and commit")
 def work_comes_first(x):
     day = x.p.day_3
+    missed(x, day, 3)
     first = {}
     for one in sorted(packed(x, day), key=lambda one: one.at):
         first.setdefault(one.place, one.at)

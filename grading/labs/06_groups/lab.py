@@ -13,7 +13,7 @@
 # - count how far a group is behind;
 # - hand partitions over with a listener, and keep a seat with a static member.
 #
-# **Needs** lessons 11, 12 and 14. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 11, 12 and 14. **Time** about 120 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
@@ -39,7 +39,7 @@ lab
 import shop
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 
-from kafkalab import Prediction, members, quick, read_topic, spark_session, wait_until
+from kafkalab import Prediction, members, quick, spark_session, wait_until
 
 spark = spark_session("lab06")
 admin = KafkaAdminClient(bootstrap_servers=lab.cluster.address, **quick.admin)
@@ -48,9 +48,9 @@ lab.cluster
 # %% [markdown]
 # ## Before task 1: the tools
 #
-# These lines stand before those of every member. `pack(record)` does the work: it takes `pace`
-# seconds, then sends the order to `results`, with the member, its group and the place of the order
-# in the headers. When it returns, the result is stored.
+# These lines stand before those of every member. `pack(record)` does the work, one order after
+# another: it takes `pace` seconds, then sends the order to `results`, with the member, its group
+# and the place of the order in the headers. When it returns, the result is stored.
 
 # %%
 packing = """
@@ -67,13 +67,16 @@ def pack(record):
 
 # %% [markdown]
 # `hire` starts a program as a member. Its lines have these names: `address`, `topic`, `results`,
-# `group`, `settings` (for their consumer), `pace`, and what each member has: `name`, `note`,
-# `running`, `KafkaConsumer`, `TopicPartition`. `more` goes into `settings`.
+# `group`, `settings` (for their consumer), `pace`, `every` (of task 5), and what each member has:
+# `name`, `note`, `running`, `work`, `told`, `KafkaConsumer`, `TopicPartition`. `more` goes into
+# `settings`.
 #
 # A team is a dictionary from names to members. `wait_for_team` waits until all of it are in the
 # group and each partition has a reader, and returns what `lab.cluster.group` says. `close_shop`
 # waits until the group of a day has packed every order (or nobody works any more, or no result has
 # come for ten seconds), then stops the team, and tells of members that have ended with an error.
+# `results_of` is a table of Spark with the columns `group`, `member`, `order`,
+# `partition` (where there are six) and `at` (the broker's time, in seconds).
 
 
 # %%
@@ -86,7 +89,8 @@ settings = quick.consumer | {
 
 def hire(program, name, day, pace=0, **more):
     """Start a member of this name; one that has the name already is stopped."""
-    given = {"address": lab.cluster.address, "pace": pace, "settings": settings | more}
+    given = {"address": lab.cluster.address, "pace": pace, "every": lab.p.every}
+    given["settings"] = settings | more
     return members.start(packing + program, name, **given, **day)
 
 
@@ -104,8 +108,11 @@ def wait_for_team(day, team):
 
 
 def close_shop(day, team):
-    """Until the work is done; then everybody goes home."""
     shop.close_shop(lab.cluster, day, team)
+
+
+def results_of(day):
+    return shop.results_of(spark, lab.cluster, day)
 
 
 # %% [markdown]
@@ -177,10 +184,9 @@ lab.check(1)
 # them too. Wait for all four teams, send `lab.p.parcels` orders, and close the shop for
 # each group.
 #
-# Let Spark count in the results of the day: `by_group`, from each of the four groups to the number
-# of *different* orders in its results, and `by_member`, from each of the pair to the number of its
-# orders. The key of a result is `group member`. Predict `predicted_2`: how many will
-# `lab.p.pair[0]` pack? **14 points**
+# Let Spark count in `results_of(lab.p.day_2)`: `by_group`, from each of the four groups to the
+# number of *different* orders in its results, and `by_member`, from each of the pair to the number
+# of its orders. Predict `predicted_2`: how many will `lab.p.pair[0]` pack? **14 points**
 #
 # *Example.* `{"billing-ab12cd": 7, …}`
 
@@ -203,10 +209,8 @@ for group, team in teams.items():
 shop.send_orders(lab.cluster, lab.p.day_2["topic"], lab.p.parcels)
 for group, team in teams.items():
     close_shop(lab.p.day_2 | {"group": group}, team)
-results = read_topic(spark, lab.cluster, lab.p.day_2["results"])
-names = results.selectExpr("split(cast(key as string), ' ') as names", "value")
-counted = names.selectExpr("names[0] as group", "names[1] as member", "value").distinct()
-by_group = dict(counted.select("group", "value").distinct().groupBy("group").count().collect())
+counted = results_of(lab.p.day_2).select("group", "member", "order").distinct()
+by_group = dict(counted.select("group", "order").distinct().groupBy("group").count().collect())
 shared = counted.filter(counted["group"] == lab.p.shared)
 by_member = dict(shared.groupBy("member").count().collect())
 # END SOLUTION
@@ -229,7 +233,7 @@ lab.check(2)
 # `lab.p.repeated` orders come twice. Hire three, with `packer` or with a better program, and with
 # the settings that you need. Wait for the team, send, and close the shop. **18 points**
 #
-# *Example.* `hire(packer, "Zoe", lab.p.day_3, pace=seconds, fetch_max_wait_ms=100)`
+# *Example.* `hire(better, "Zoe", lab.p.day_3, pace=seconds, **mine)`
 
 # %%
 open_shop(lab.p.day_3)
@@ -250,8 +254,7 @@ close_shop(lab.p.day_3, team)
 lab.check(3)
 
 # %% [markdown]
-# The orders of a dead member wait for somebody else. Order *n* lies in partition *n mod 6*, and the
-# times of results are the broker's.
+# The orders of a dead member wait for somebody else.
 
 # %% tags=["prediction"]
 my_wait = Prediction("seconds", "For how long did a partition stand, at most?")
@@ -262,13 +265,7 @@ import matplotlib.pyplot as plt
 
 from kafkalab import charts
 
-results = read_topic(spark, lab.cluster, lab.p.day_3["results"])
-table = results.selectExpr(
-    "split(cast(key as string), ' ')[1] as member",
-    "cast(split(cast(value as string), ' ')[1] as int) % 6 as partition",
-    "cast(timestamp as double) as at",
-).toPandas()
-table = table.sort_values("at")
+table = results_of(lab.p.day_3).toPandas().sort_values("at")
 table["seconds"] = table["at"] - table["at"].min()
 wait = round(float(table.groupby("partition")["seconds"].diff().max()), 1)
 title = f"A partition stood for {wait} s; a session lasts {settings['session_timeout_ms'] / 1000} s"
@@ -340,21 +337,20 @@ lab.check(4)
 # %% [markdown]
 # ## Task 5: hand over in good order
 #
-# Commits cost, so a member wants to commit seldom. Write `careful`, a program that packs as before,
-# but commits only after every `lab.p.every` orders, **and** in a listener, in time, whenever
-# partitions are taken from it: for each of these of which it has packed anything the offset after
-# its last packed order. As the metadata of this commit it writes its `name`, so that the next owner
-# can see who handed over. (`every` is at hand in your text if you put it there, as with
-# `hire(f"every = {lab.p.every}\n" + careful, …)`.)
+# Commits cost. Write `careful`, a program that packs as before, but commits only after each `every`
+# orders (`lab.p.every`), **and** in a listener, in time, whenever partitions are taken from it.
+# What the listener commits is for these partitions alone, where anything of them was packed: the
+# offset after the last packed order. The metadata of this commit is the member's `name`, so that
+# the next owner can see who handed over; the other commits need none.
 #
 # While it works, `lab.p.newcomer` joins the group, gets a half of the partitions, and leaves again.
 # Nothing may be left out or packed twice.
 
 # %% [markdown]
 # The listener also notes each time what it is told. Hire `lab.p.careful` for `lab.p.day_5` with
-# `pace=seconds` and `max_poll_records=10`, close the shop, and keep `told_5`: a list of pairs, of
-# `"assigned"` or `"revoked"` and the list of partition numbers, in order, as the listener was told.
-# **20 points**
+# `pace=seconds` and `max_poll_records=10`, and close the shop. Then (closing tells the listener
+# once more) keep `told_5`: a list of pairs, of `"assigned"` or `"revoked"` and the list of
+# partition numbers, in order, as the listener was told. **20 points**
 #
 # *Example.* `[("assigned", [0, 1, 2, 3, 4, 5]), …]`. A listener's call that waits for an answer
 # raises in kafka-python; lesson 14 has shown another way.
@@ -406,8 +402,7 @@ while running():
                 consumer.commit(offsets(done, ""))
 consumer.close()
 """
-text = f"every = {lab.p.every}\n{careful}"
-one = hire(text, lab.p.careful, lab.p.day_5, pace=seconds, max_poll_records=10)
+one = hire(careful, lab.p.careful, lab.p.day_5, pace=seconds, max_poll_records=10)
 close_shop(lab.p.day_5, {lab.p.careful: one})
 told_5 = [
     (event.what, event.facts["partitions"])

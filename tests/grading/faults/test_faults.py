@@ -188,6 +188,7 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.gateway.drop_replies("Produce", count=1)
         yield
         f.until(lambda: f.stored("t") >= 6, "six records on the disks")
+        f.kill_client("ada")
         f.pause(1)
         f.kill(2)
         f.cluster.cut(0, nodes=False)
@@ -202,6 +203,16 @@ def test_brokers_and_the_network_break_and_are_mended():
         with KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin:
             admin.create_topics({"t": {"num_partitions": 3, "replication_factor": 3}})
         cluster.wait_for_topic("t")
+        polls = """
+with KafkaConsumer("t", bootstrap_servers=address) as consumer:
+    while running():
+        consumer.poll(timeout_ms=100)
+        note("polled")
+"""
+        ada = members.start(polls, "ada", address=cluster.address)
+        ada.wait_for(lambda events: len(events) > 1 or None, what="its first poll")
+        # Bears the name, is younger, and is no client.
+        decoy = subprocess.Popen([sys.executable, "-c", "input()", "ada"], stdin=subprocess.PIPE)
         injection = injection_of(rough, cluster.slot.record, Parameters(), os.getpid())
         injection.begin()
         producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
@@ -210,7 +221,9 @@ def test_brokers_and_the_network_break_and_are_mended():
         # The fault may come before the answer: it looks at the disk of the leader alone.
         producer.send("t", b"r", partition=2)
         steps = injection.breaker.steps
-        wait_until(lambda: len(steps) >= 3, timeout=20, what="the fault")
+        wait_until(lambda: len(steps) >= 4, timeout=20, what="the fault")
+        assert (ada.state, decoy.poll()) == ("ended", None)
+        decoy.communicate(timeout=30)
         done = injection.end()
         assert done.is_reached, done
         cluster.wait_for_brokers(timeout=10)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,9 +24,10 @@ LAB = definition.load("lab06")
 CHECKS = {check.id: check for check in (*LAB.checks, *LAB.hidden_checks())}
 P = parameters("lab06")
 SHARED = {**P.day_2, "group": P.shared}
+WORK_MS = 40  # what packing an order takes
 LEFT = 2  # orders of each partition that the counter of task 4 has packed and committed
 HALF = [3, 4, 5]
-MOVED_AT = 500  # when the newcomer of task 5 has its partitions
+MOVED_AT = 50_000  # when the newcomer of task 5 has its partitions
 
 
 def orders(day, number, partitions=6) -> list[Record]:
@@ -35,15 +37,19 @@ def orders(day, number, partitions=6) -> list[Record]:
 
 
 def packed(some: list[Record], owner, group: str, at=lambda one: 100) -> list[Record]:
-    """Results of these orders; `owner` and `at` say who packed one, and when."""
+    """Results of these orders, each after those before it in the list.
+
+    `owner` says who packed one; `at`, from which time on.
+    """
     return [
         Record(
-            *(0, n, at(one), b"key", one.value),
+            *(0, n, at(one) + n * WORK_MS, b"key", one.value),
             (
                 ("member", owner(one).encode()),
                 ("group", group.encode()),
                 ("place", b"%d %d" % (one.partition, one.offset)),
             ),
+            is_dated_by_broker=True,
         )
         for n, one in enumerate(some)
     ]
@@ -53,7 +59,7 @@ def ends(some: list[Record]) -> dict[int, int]:
     return dict(Counter(one.partition for one in some))
 
 
-def all_committed(day, some: list[Record], metadata: str = "", at: int = 900) -> list[Written]:
+def all_committed(day, some: list[Record], metadata: str = "", at: int = 90_000) -> list[Written]:
     return [commit(day["group"], day["topic"], n, e, metadata, at) for n, e in ends(some).items()]
 
 
@@ -81,6 +87,7 @@ ONE, TWO = orders(P.day_1, P.orders, 13), orders(P.day_2, P.parcels)
 RUSH, COUNTED = orders(P.day_3, P.rush), orders(P.day_4, P.counted)
 HANDED, NIGHT = orders(P.day_5, P.handed), orders(P.day_6, P.nightly)
 SURVIVOR = next(name for name in P.crew if name not in P.killed)
+KILLED = dict(zip(P.killed, (3_000, 7_000), strict=True))
 BEFORE = [one for one in HANDED if one.offset < 5]
 """What is packed when the newcomer comes."""
 
@@ -91,7 +98,7 @@ def story_of_5(metadata: str = P.careful, offset: int = 5) -> list[Written]:
     return [
         members(group, 1, topic, (me, P.careful, None, [])),
         members(group, 2, topic, (me, P.careful, None, list(range(6)))),
-        *(commit(group, topic, n, offset, metadata, 400) for n in range(6)),
+        *(commit(group, topic, n, offset, metadata, 40_000) for n in range(6)),
         members(group, 3, topic, new, (me, P.careful, None, [0, 1, 2]), at=MOVED_AT),
         members(group, 4, topic, (me, P.careful, None, list(range(6)))),
         *all_committed(P.day_5, HANDED, metadata),
@@ -113,13 +120,22 @@ def story_of_6(again: str = "back-1", generation: int = 2, name: str | None = P.
     return [first, seated(again, name, generation), *all_committed(P.day_6, NIGHT)]
 
 
+def deaths(after_ms: int = 2_700) -> list[Written]:
+    """Two of the crew are killed, and each is missed so long afterwards."""
+    story, left = [share(P.day_3, CREW)], list(P.crew)
+    for number, name in enumerate(P.killed, start=2):
+        left.remove(name)
+        story.append(share(P.day_3, dealt(left, 6), number, KILLED[name] + after_ms))
+    return story
+
+
 STORY = {
     1: [share(P.day_1, THREE), *all_committed(P.day_1, ONE)],
     2: [
         share(SHARED, PAIR),
         *(share({**P.day_2, "group": g}, dealt([g], 6)) for g in P.departments),
     ],
-    3: [share(P.day_3, CREW), *all_committed(P.day_3, RUSH)],
+    3: [*deaths(), *all_committed(P.day_3, RUSH)],
     4: [commit(P.day_4["group"], P.day_4["topic"], n, LEFT) for n in range(6)],
     5: story_of_5(),
     6: story_of_6(),
@@ -143,7 +159,7 @@ def logs() -> dict[str, list[Record]]:
         P.day_1["topic"]: ONE,
         P.day_1["results"]: packed(ONE, by_owner(THREE), P.day_1["group"]),
         P.day_2["topic"]: TWO,
-        P.day_2["results"]: two,
+        P.day_2["results"]: [replace(one, offset=n) for n, one in enumerate(two)],
         P.day_3["topic"]: RUSH,
         P.day_3["results"]: packed(RUSH, by_owner(CREW), P.day_3["group"]),
         P.day_4["topic"]: COUNTED,
@@ -167,11 +183,23 @@ class Held:
 
     logs: dict[str, list[Record]]
     left: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(6), LEFT))
+    producer: int = 0
+    """One that has sent everything; 0 for none."""
 
     def read(self, topic: str, may_be_empty: bool = False, **_) -> Log:
         if not (found := self.logs.get(topic)) and not may_be_empty:
             raise Unseen(f"the topic {topic} is empty")
         return Log(found or [])
+
+    def batches(self, topic: str, partition: int):
+        """A batch for each record; every member has a producer of its own."""
+        log = self.logs[topic] if partition == 0 else []
+        who = {one.offset: (one.header("member"), one.header("group")) for one in log}
+        ids = {each: self.producer or number for number, each in enumerate(sorted(who.values()))}
+        return [
+            SimpleNamespace(base_offset=n, last_offset=n, producer_id=ids[each])
+            for n, each in who.items()
+        ]
 
     def topic(self, name: str):
         bounds = ARCHIVE
@@ -216,9 +244,14 @@ def values() -> dict[str, object]:
     }
 
 
+SEEN = {3: {"killed": KILLED}}
+"""What the faults have kept."""
+
+
 def judged(check: str, there=None, said=None, **held):
     """What a check makes of a state; `there` and `said` change what the reference leaves."""
-    x = Visible(Notebook(values() | (said or {})), Held(logs() | (there or {}), **held), P, "seed")
+    notebook = Notebook(values() | (said or {}), seen=SEEN)
+    x = Visible(notebook, Held(logs() | (there or {}), **held), P, "seed")
     return checks.run(CHECKS[check], x)
 
 
@@ -249,7 +282,7 @@ def test_results_by_hand_without_a_group_have_no_point(check):
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_whatever_a_name_or_a_record_holds_a_check_says_a_sentence(check):
-    x = Witnessed(Notebook(values()), Held(logs()), P, "seed")
+    x = Witnessed(Notebook(values(), seen=SEEN), Held(logs()), P, "seed")
     x.begin(check)
     assert checks.run(CHECKS[check], x).outcome is Outcome.PASS
     assert list(weaknesses([CHECKS[check]], x.transcript, P, "seed")) == []
@@ -311,6 +344,56 @@ def test_a_commit_before_its_work_is_seen_though_nothing_was_lost():
     story = [*early, *all_committed(P.day_3, RUSH)]
     assert told("work_comes_first", story).outcome is Outcome.FAIL
     assert told("nothing_is_lost", story).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(("after_ms", "outcome"), [(110, Outcome.FAIL), (2_000, Outcome.PASS)])
+@pytest.mark.parametrize("check", ["nothing_is_lost", "few_again", "work_comes_first"])
+def test_a_member_that_leaves_when_a_process_of_its_name_is_killed_is_not_dead(
+    check, after_ms, outcome
+):
+    found = told(check, [*deaths(after_ms), *all_committed(P.day_3, RUSH)])
+    assert found.outcome is outcome
+    assert all("another process was the member" in said for said in found.messages)
+
+
+@pytest.mark.parametrize("day", ["day_3", "day_4", "day_5", "day_6"])
+def test_results_in_one_burst_are_nobodys_work(day):
+    results = P[day]["results"]
+    burst = [replace(one, timestamp=100 + one.offset) for one in logs()[results]]
+    check = {"day_3": "nothing_is_lost", "day_4": "lag_is_measured", "day_5": "nothing_again"}
+    (said,) = judged(check.get(day, "night_is_whole"), {results: burst}).messages
+    assert "faster than anybody packs" in said
+
+
+def test_the_notebook_packs_as_fast_as_the_checks_say():
+    text = LAB.place.student.joinpath("lab06_groups.ipynb").read_text("utf-8")
+    assert f"seconds = {WORK_MS / 1000} " in text
+    assert f"WORK_MS = {WORK_MS}\n" in LAB.place.student.joinpath("packing.py").read_text("utf-8")
+
+
+def test_who_is_told_to_stop_packs_its_last_orders_at_once():
+    results = P.day_6["results"]
+    *some, last = logs()[results]
+    hasty = [replace(one, timestamp=last.timestamp) for one in some[-15:]]
+    found = judged("night_is_whole", {results: [*some[:-15], *hasty, last]})
+    assert found.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "check", ["packed_by_their_readers", "each_has_everything", "pair_shares", "shares_are_counted"]
+)
+def test_results_of_several_members_by_one_producer_are_nobodys(check):
+    for producer in (7, -1):
+        found = judged(check, producer=producer)
+        assert "one producer has sent results of" in found.messages[-1]
+        assert of_check(CHECKS[check], found).reached == 0
+
+
+def test_results_that_their_sender_has_dated_prove_nothing():
+    results = P.day_5["results"]
+    own = [replace(one, is_dated_by_broker=False) for one in logs()[results]]
+    (said,) = judged("nothing_again", {results: own}).messages
+    assert "not dated by the broker" in said
 
 
 def test_what_is_put_in_when_the_group_has_done_with_it_was_lost():

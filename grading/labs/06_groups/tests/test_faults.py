@@ -1,0 +1,56 @@
+"""The faults of lab 06 beside members that have no luck."""
+
+import pytest
+
+from grading.define import definition
+from grading.faults.breaker import NotReached
+from kafkalab.cluster.views import GroupView, MemberView
+from tests.grading.state import parameters
+
+FAULTS = definition.load("lab06").faults
+P = parameters("lab06")
+FIRST, SECOND = P.killed
+
+
+class Scene:
+    """Stands for a breaker: the cell is over, and the group misses only whom it says."""
+
+    def __init__(self, missed, packed):
+        self.p, self.cluster = P, self
+        self.missed, self.packed = missed, packed
+        self.killed: list[str] = []
+        self.kept: dict = {}
+
+    def group(self, name):
+        gone = [one for one in self.killed if one in self.missed]
+        there = [MemberView(one, one, None, {}) for one in P.crew if one not in gone]
+        return GroupView(name, "STABLE", "classic", "", 0, there, {}, {})
+
+    def stored(self, topic):
+        assert topic == P.day_3["results"]
+        return self.packed
+
+    def until(self, condition, what, afterwards=False):
+        if not condition():
+            raise NotReached(what)
+
+    def kill_client(self, name):
+        self.killed.append(name)
+        return 1_000 * len(self.killed)
+
+    def keep(self, **facts):
+        self.kept |= facts
+
+
+def test_who_dies_with_nothing_left_to_pack_need_not_be_missed():
+    scene = Scene([FIRST], packed=P.rush)
+    assert list(FAULTS[3].function(scene)) == [None]
+    assert scene.kept == {"killed": {FIRST: 1_000, SECOND: 2_000}}
+
+
+@pytest.mark.parametrize(
+    ("missed", "packed", "who"), [([], P.rush, FIRST), ([FIRST], P.rush - 1, SECOND)]
+)
+def test_who_dies_with_orders_in_hand_must_be_missed(missed, packed, who):
+    with pytest.raises(NotReached, match=f"{who} to be missed"):
+        list(FAULTS[3].function(Scene(missed, packed)))
