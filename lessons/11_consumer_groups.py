@@ -41,7 +41,7 @@ cluster = Cluster.start("replicated")
 packer = """
 own = settings | {"auto_offset_reset": "earliest", "enable_auto_commit": False}
 consumer = KafkaConsumer(bootstrap_servers=address, client_id=name, group_id=topic, **own)
-consumer.subscribe([topic], listener=told)  # told is called when they come or go
+consumer.subscribe([topic], listener=told)  # told is called when partitions come or go
 while running():
     note("polls")
     for place, records in consumer.poll(timeout_ms=100, max_records=1).items():
@@ -82,7 +82,7 @@ my_keepers = Prediction("packers", "How many of the five keep the partition that
 my_keepers
 
 # %%
-consumer_groups.rehire(packer, team, cluster, orders)  # if this is run again
+consumer_groups.rehire(packer, team, cluster, orders)  # hires whoever has ended
 team["Ada"].stop()
 growth["Ada left"] = consumer_groups.owners(cluster, orders, 6)
 kept = 5 - len(consumer_groups.moved(growth["7 members"], growth["Ada left"]))
