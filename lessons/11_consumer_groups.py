@@ -2,13 +2,12 @@
 # # 11 Consumer groups
 #
 # A warehouse packs orders. One program is too slow for all of them, so several share the work. No
-# line of them says which orders are whose. Who reads what, who decides it, and is somebody keeping
-# up?
+# line of them says which orders are whose. Who reads what, and do they keep up?
 
 # %% [markdown]
 # You will
-# - let a group grow, and say what each member has to read,
-# - say how partitions are dealt out, and what that costs when a member leaves,
+# - let a group grow, and say what changes when a member leaves,
+# - say who deals out the partitions, and how,
 # - say how far a group is behind,
 # - kill the broker that looks after a group, and say which one that is.
 #
@@ -35,13 +34,14 @@ cluster = Cluster.start("replicated")
 # In lesson 03 two drivers lived in one notebook. At work members mostly are programs of their own,
 # on machines of their own. These lines are the program of a packer. It takes one order, notes it
 # (packing takes no time here), commits, and goes on until it is told to end. `note` writes down
-# what it does; what is not named here, such as `topic`, is given to it.
+# what it does. This and what else is not defined here is given to it: `name`, `topic`, `address`,
+# `settings`, `told` and `running`.
 
 # %%
 packer = """
 own = settings | {"auto_offset_reset": "earliest", "enable_auto_commit": False}
 consumer = KafkaConsumer(bootstrap_servers=address, client_id=name, group_id=topic, **own)
-consumer.subscribe([topic], listener=told)  # told notes which partitions come and go
+consumer.subscribe([topic], listener=told)  # told is called when partitions come or go
 while running():
     note("polls")
     for place, records in consumer.poll(timeout_ms=100, max_records=1).items():
@@ -52,10 +52,9 @@ consumer.close()
 """
 
 # %% [markdown]
-# `hire` starts it as a process beside the notebook, one for each name; `rehire` replaces whoever
-# has ended (after half an hour each does). Their group has the name of the topic, which has six
-# partitions, and no orders yet. The first member is Ada. Two more join, then three, and then a
-# seventh.
+# `hire` starts it as a process beside the notebook, one for each name. Their group has the name of
+# the topic. That has six partitions, and holds no orders yet. The first member is Ada. Two more
+# join, then three, and then a seventh.
 
 # %%
 names = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus"]
@@ -65,25 +64,25 @@ growth = {}
 for size in (1, 3, 6, 7):
     new = [name for name in names[:size] if name not in team]
     team |= consumer_groups.hire(packer, new, cluster, orders)
-    growth[f"{size} member{'s' * (size > 1)}"] = consumer_groups.owners(cluster, orders, size)
-for size, held in growth.items():
-    print(size, consumer_groups.counts(names, held))
+    held = consumer_groups.owners(cluster, orders, size)
+    growth[f"{size} member{'s' * (size > 1)}"] = held
+    print(consumer_groups.counts(names[:size], held))
 
 # %% [markdown]
-# Where members subscribe, a partition has one reader in a group, so six partitions of one topic are
-# work for six. Gus, the last by name, is a member like the others: he polls, sends his
-# **heartbeats**, the signs of life by which the group knows him, and has no partition. There is no
-# error.
+# In a consumer group whose members subscribe, a partition has one reader, so six partitions of one
+# topic are work for six. (Who uses `assign` is no member, and reads what the members read as well.)
+# Gus is a member like the others: he polls, sends his **heartbeats**, the signs of life by which
+# the group knows him, and has no partition. There is no error.
 #
-# What is he good for? The others have one each, from Ada with 0 to Finn with 5. Ada goes home, and
-# all six are dealt out again by name. How many of the five keep theirs?
+# What is he good for? Bob to Finn have one partition each. Ada goes home, and six members are left.
+# How many of these five keep the partition that they have?
 
 # %% tags=["prediction"]
 my_keepers = Prediction("packers", "How many of the five keep the partition that they have?")
 my_keepers
 
 # %%
-consumer_groups.rehire(packer, team, cluster, orders)  # who had ended meanwhile
+consumer_groups.rehire(packer, team, cluster, orders)  # hires whoever has ended
 team["Ada"].stop()
 growth["Ada left"] = consumer_groups.owners(cluster, orders, 6)
 kept = 5 - len(consumer_groups.moved(growth["7 members"], growth["Ada left"]))
@@ -92,7 +91,7 @@ his = consumer_groups.counts(["Gus"], growth["Ada left"])["Gus"]
 title = f"Ada leaves: {kept} of five keep their partition, and Gus has {his}"
 ax = consumer_groups.who_has_what(growth)
 ax.set_title(title)
-charts.show(ax, f"{title}. With one member Ada has all six.")
+charts.show(ax, f"{title}. Who has which partition, from one member to seven, and then.")
 
 # %% tags=["proof", "A33", "A34"]
 having = consumer_groups.counts(names, growth["7 members"])
@@ -116,23 +115,24 @@ for member in cluster.group(orders).members:
 assert team["Ada"].events[-1].what == "ended", team["Ada"].events
 
 # %% [markdown]
-# All partitions were dealt out anew, because a member had left: a **rebalance**. The order was that
-# of the members' ids, which begin with `client_id`, here the name: so all five moved up by one.
-# (What stands still meanwhile: a later lesson.) More partitions are work for more members, but
-# adding them moves keys (lesson 02).
+# Gus was the spare: no partition is without a reader. But all were dealt out anew, as at each join
+# before: a **rebalance**. The order was that of the members' ids, which begin with `client_id`,
+# here the name: so all five moved up by one. (What stands still meanwhile: a later lesson.)
+#
+# To give Gus work beside the others takes more partitions, and to add some moves keys (lesson 02).
 
 # %% [markdown]
 # ## Who deals?
 #
 # In these groups a member does: one of them gets the list of all, deals, and a broker hands the
 # result on. So how to deal is a setting of the *consumers*, the **assignor**:
-# `partition_assignment_strategy`, a list, best first. One of them must be in every member's list;
-# who joins without one is refused. (By the newer protocol, KIP-848, a broker deals: a later
+# `partition_assignment_strategy`, a list, best first. The group uses one that is in the lists of
+# all; who joins without one is refused. (By the newer protocol, KIP-848, a broker deals: a later
 # lesson.)
 #
 # Four packers subscribe to two topics, red and blue, with five partitions each. `range`, by default
-# the first in the lists of this client and of Java's, cuts each topic separately into pieces, and
-# gives them out by id. It dealt above, too.
+# the first in the lists of this client and of Java's, dealt above, too. It cuts each topic
+# separately into pieces, longer ones first, and gives them out in the order of the ids.
 
 # %% tags=["prediction"]
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -150,7 +150,7 @@ my_ada
 
 # %%
 teams = {}
-own = quick.consumer | {"max_poll_interval_ms": 7_200_000}  # while you think, nobody polls
+own = quick.consumer | {"max_poll_interval_ms": 7_200_000}  # how long one may not poll
 for assignor in [RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor]:
     own |= {"group_id": f"{red} {assignor.name}", "partition_assignment_strategy": [assignor]}
     teams[assignor.name] = [
@@ -159,66 +159,63 @@ for assignor in [RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPart
     ]
 dealt = consumer_groups.settle(teams, partitions=10)
 shares = {how: consumer_groups.counts(names[:4], held) for how, held in dealt.items()}
-print(shares)
-my_ada.against(shares["range"]["Ada"])
-
-# %% [markdown]
-# Five partitions among four leave one over, and both times it goes to the first by name. With
-# twenty topics like these Ada would have twenty more than any other. The other two assignors deal
-# all partitions together, round robin one to each member in turn.
-#
-# Then Dan leaves. His partitions need a reader; all others could stay where they are. How many of
-# these others does round robin give to somebody else?
-
-# %% tags=["prediction"]
-my_moved = Prediction("partitions", "How many does round robin move without need?")
-my_moved
+print(my_ada.against(shares["range"]["Ada"]))
 
 # %%
-for four in teams.values():
-    four[3].close()
-three = {how: four[:3] for how, four in teams.items()}
-again = consumer_groups.settle(three, partitions=10)
-numbers = {how: len(consumer_groups.moved(dealt[how], again[how])) for how in teams}
-print(my_moved.against(numbers["roundrobin"]))
-title = "Moved without need: " + ", ".join(f"{how} {numbers[how]}" for how in numbers)
-ax = consumer_groups.before_and_after(dealt, again)
-ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-charts.show(ax, f"{title}. Partitions by member for three assignors, before and after Dan left.")
+title = "Partitions of Ada, of ten: " + ", ".join(
+    f"{shares[how]['Ada']} by {how}" for how in shares
+)
+ax = consumer_groups.who_has_what(dealt)
+ax.set_title(title)
+charts.show(ax, f"{title}. Ten partitions and their readers, as three assignors dealt them out.")
+
+# %% [markdown]
+# Five partitions among four leave one over, and by `range` it goes to the first by name both times.
+# With twenty topics like these Ada would have twenty more than any other. The other two deal all
+# partitions together, and here nobody has two more than another.
+#
+# `sticky` also starts from who had what (KIP-54): where Ada left, all five would have kept theirs.
+# That matters to a member that keeps in memory something about its keys, such as a sum: it does not
+# move with the partition.
 
 # %% tags=["proof"]
-from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.errors import InconsistentGroupProtocolError
 
 assert shares["range"] == {"Ada": 4, "Bob": 2, "Cleo": 2, "Dan": 2}, shares
 for how in ("roundrobin", "sticky"):
     assert sorted(shares[how].values()) == [2, 2, 3, 3], shares
-assert numbers["sticky"] == 0, numbers
-assert numbers["roundrobin"] > numbers["range"] > 0, numbers
-assert kept == 0, kept  # above, where Ada left, range moved all that could have stayed
 first = KafkaConsumer.DEFAULT_CONFIG["partition_assignment_strategy"][0]
 assert first is RangePartitionAssignor, first
-own = quick.consumer | {"group_id": f"{red} steps", "max_poll_interval_ms": 900_000}
-own["partition_assignment_strategy"] = [CooperativeStickyAssignor]
-steps = [
-    KafkaConsumer(red, blue, bootstrap_servers=cluster.address, client_id=name, **own)
-    for name in names[:4]
+# When Dan leaves: how many others are moved, though their readers are still there.
+for four in teams.values():
+    four[3].close()
+again = consumer_groups.settle({how: four[:3] for how, four in teams.items()}, partitions=10)
+numbers = {how: len(consumer_groups.moved(dealt[how], again[how])) for how in teams}
+assert numbers["sticky"] == 0, numbers
+assert numbers["roundrobin"] > numbers["range"] > 0, numbers
+# Seven on six partitions, as above, but sticky: Ada leaves, and five keep theirs.
+seats = safe_topic(cluster, "seats", partitions=6)
+own = quick.consumer | {"group_id": seats, "max_poll_interval_ms": 900_000}
+own["partition_assignment_strategy"] = [StickyPartitionAssignor]
+seven = [
+    KafkaConsumer(seats, bootstrap_servers=cluster.address, client_id=name, **own) for name in names
 ]
+seven_have = consumer_groups.settle({"seven": seven}, partitions=6)["seven"]
+one_each = dict.fromkeys(names, 1) | {"Gus": 0}
+assert consumer_groups.counts(names, seven_have) == one_each, seven_have
 alone = {"partition_assignment_strategy": [RangePartitionAssignor], "client_id": "Zoe"}
-stranger = KafkaConsumer(red, bootstrap_servers=cluster.address, **(own | alone))
-four_have = consumer_groups.settle({"steps": steps}, partitions=10)["steps"]
+stranger = KafkaConsumer(seats, bootstrap_servers=cluster.address, **(own | alone))
 try:
     wait_until(lambda: stranger.poll(timeout_ms=50) or None, timeout=10, what="a refusal")
 except InconsistentGroupProtocolError as error:
     no_common = error
 assert isinstance(no_common, InconsistentGroupProtocolError), "no assignor in common"
 stranger.close()
-steps[3].close()
-three_have = consumer_groups.settle({"steps": steps[:3]}, partitions=10)["steps"]
-in_steps = sorted(consumer_groups.counts(names[:4], four_have).values())
-assert in_steps == [2, 2, 3, 3], four_have
-assert consumer_groups.moved(four_have, three_have) == [], (four_have, three_have)
-for one in steps[:3]:
+seven[0].close()
+six_have = consumer_groups.settle({"six": seven[1:]}, partitions=6)["six"]
+assert consumer_groups.moved(seven_have, six_have) == [], (seven_have, six_have)
+assert consumer_groups.counts(["Gus"], six_have) == {"Gus": 1}, six_have
+for one in seven[1:]:
     one.close()
 
 # %% tags=["proof", "A75", "A76", "A77", "B144", "B145", "B147", "B167"]
@@ -343,27 +340,31 @@ class Heard(logging.Handler):
         self.lines = []
 
     def emit(self, record):
-        self.lines.append((record.levelname, record.getMessage()))
+        if log_group in (line := record.getMessage()):
+            self.lines.append((record.levelname, line))
 
 
 wanted = {
-    "newly assigned partitions": "INFO",
-    "Sending heartbeat": "DEBUG",
-    "Heartbeat success": "DEBUG",
+    "(Re-)joining group": "INFO",
+    "Successfully joined group": "INFO",
+    "Setting newly assigned partitions": "INFO",
+    "Sending heartbeat for group": "DEBUG",
+    "Received heartbeat response for group": "DEBUG",
 }
+log_group = f"{thirteen} log"  # other members live in this notebook, and their lines are no proof
 heard, logger = Heard(), logging.getLogger("kafka.coordinator")
 level, logger.propagate = logger.level, False
 logger.setLevel("DEBUG")
 logger.addHandler(heard)
 try:
-    (told_of,) = join(f"{thirteen} log", thirteen)
+    (told_of,) = join(log_group, thirteen)
 
-    def both_are_there():
+    def all_are_there():
         told_of.poll(timeout_ms=50)
         lines = [line for _, line in heard.lines]
         return all(any(word in line for line in lines) for word in wanted)
 
-    wait_until(both_are_there, timeout=20, what="a join and a heartbeat in the log")
+    wait_until(all_are_there, timeout=20, what="a join and a heartbeat in the log")
     told_of.close()
 finally:
     logger.removeHandler(heard)
@@ -371,17 +372,6 @@ finally:
     logger.propagate = True
 for word, level_of in wanted.items():
     assert {lv for lv, line in heard.lines if word in line} == {level_of}, (word, heard.lines)
-
-# %% [markdown]
-# A thick line is a partition that somebody else has now, though its reader is still there. How much
-# `range` moves depends on who leaves: here the last by name, above the first, and then all moved.
-# `sticky` starts from who had what (KIP-54), and moved nothing without need.
-#
-# Does it matter? Hardly to a packer that keeps nothing between two orders and commits each. One
-# that keeps a sum for each key, in its memory alone, leaves it behind: the new reader goes on at
-# the committed offset, and its sum is wrong unless it first reads again from the start (`seek`), if
-# the log still has that. There `sticky` helps. (All three take each partition from its reader for a
-# moment; not so `cooperative-sticky`, KIP-429: a later lesson.)
 
 # %% [markdown]
 # ## Who keeps up?
@@ -423,8 +413,8 @@ lost = f"of {done.end:,} different orders {packed:,} were packed."
 why = {"the broker slows the producer down": slowed, "some are lost": lost}
 print(my_queue.against("they wait in the log", why))
 share = consumer_groups.share_in_commits(packers.values(), began)
-print(f"waiting for commits: {share:.0%} of the packers' time")
-title = f"{sent.lag:,} of {sent.end:,} orders wait at the last send; then the lag falls to 0"
+print(f"in `commit`: {share:.0%} of the packers' time")
+title = f"{sent.lag:,} of {sent.end:,} orders wait when all are sent; then the lag falls to 0"
 ax = consumer_groups.lag_over_time(story.seen, sent.seconds)
 ax.set_title(title)
 charts.show(ax, f"{title}. The committed offsets reach the log ends at {done.seconds:.1f} s.")
@@ -456,22 +446,23 @@ spark.stop()
 
 # %% [markdown]
 # The distance between the lines is the **lag** of lesson 03, log end less committed offset, here
-# over all partitions. Quotas aside, no broker looks at it when it answers a producer. The log is
-# the waiting room, and retention clears it, packed or not (lesson 01): what waits longer is lost to
-# this group.
+# over all partitions. No broker looks at it when it answers a producer. What waits in the log
+# longer than its retention is lost to this group (lesson 01).
 #
-# A lag that goes up and comes down is a rush hour. One that only grows has a reason to look for:
-# packers that are too slow or too few, one hot partition (lesson 02), a member that is stuck. Here
-# it is the wait for commits: to commit less often is what to try first, and after a crash more
-# orders are packed again (lesson 03).
+# A lag that goes up and comes down is a rush hour. One that stays is a delay: divide it by the
+# orders that are packed in a second. One that only grows has a reason to look for: packers that are
+# too slow or too few, one hot partition (lesson 02), a member that is stuck.
+#
+# What makes these packers slow? Packing takes no time here, and `commit` most of it. To commit less
+# often is what to try first. The price: after a crash more orders are packed again (lesson 03).
 
 # %% [markdown]
 # ## When it goes wrong
 #
 # Somebody has to keep the list of members, hear the heartbeats, and take the commits: for each
-# group one broker, its **coordinator** (transactions have theirs: lesson 10). Any broker tells
-# which, from the group's name: see `Your turn`. Three packers are at work, and the coordinator of
-# their group is killed. The topic lies on the two other brokers, so all its leaders live on.
+# group one broker, its **coordinator** (transactions have theirs: lesson 10). Three packers are at
+# work, and the coordinator of their group is killed. The topic lies on the two other brokers, so
+# all its leaders live on.
 
 # %% tags=["prediction"]
 my_group = Choice(
@@ -487,24 +478,24 @@ urgent, coordinator = consumer_groups.beside_coordinator(cluster, "urgent")
 crew = consumer_groups.hire(packer, names[:3], cluster, urgent)
 before = consumer_groups.owners(cluster, urgent, 3)
 for number in range(orders_to_pack):
-    if number == orders_to_pack // 2:  # while there is more to pack, and more comes
-        consumer_groups.wait_for_records(crew.values(), orders_to_pack // 10)
-        cluster.kill(coordinator)
-        killed_at = time.monotonic_ns()
     producer.send(urgent, value=b"order %d" % number, partition=number % 6)
+consumer_groups.wait_for_records(crew.values(), 10)  # they have begun, and have more to do
+killed_at = time.monotonic_ns()
+cluster.kill(coordinator)
 consumer_groups.wait_for_records(crew.values(), orders_to_pack)
 anew = consumer_groups.dealt_since(crew.values(), killed_at)
-print(f"coordinator: {coordinator}, then {cluster.coordinator(urgent)}; told anew: {anew} members")
+ended = [name for name, one in crew.items() if one.state != "running"]
+print(f"coordinator: {coordinator}, then {cluster.coordinator(urgent)}")
 
 # %%
 silence = consumer_groups.longest_silence(crew.values())
-ended = [name for name, one in crew.items() if one.state != "running"]
 why = {
-    "each ends with an error": f"{len(ended)} of {len(crew)} have ended.",
+    "each ends with an error": f"{len(ended)} of {len(crew)} had ended.",
     "they go on as if nothing had happened": f"for {silence.seconds:.1f} s nobody had a record.",
 }
 print(my_group.against("they stand still, and go on later", why))
-print("last words, in the middle of the silence:", silence.last)
+print("what each does in the middle of the silence:", silence.last)
+print(f"members to whom partitions were dealt anew: {anew}")
 title = f"The coordinator is killed: {silence.seconds:.1f} s in which nobody has a record"
 ax = consumer_groups.records_over_time(crew.values(), killed_at, coordinator)
 ax.set_title(title)
@@ -533,7 +524,10 @@ assert {leader.leader for leader in cluster.topic(urgent).partitions} == {
 assert ended == [], [crew[name].said for name in ended]
 assert anew == 0, [one.events for one in crew.values()]
 assert consumer_groups.owners(cluster, urgent, 3) == before, before
-assert silence.began < killed_at + 2_000_000_000 < silence.ended, (killed_at, silence)
+# `killed_at` is before the kill: when the broker was gone, only the machine knows. From then on no
+# commit has an answer until it is missed: 3 s after its last heartbeat, and one comes each 0.5 s.
+assert silence.began > killed_at - 1_000_000_000, (killed_at, silence)
+assert silence.seconds > 2, silence
 middle = (silence.began + silence.ended) // 2
 held_up = [name for name, last in silence.last.items() if last == "commits"]
 assert held_up, silence  # a commit was under way when the coordinator died, and found the next one
@@ -562,24 +556,24 @@ default = KafkaConsumer.DEFAULT_CONFIG["request_timeout_ms"]
 assert default == 30_000, default
 
 # %% [markdown]
-# The packers do not read from the coordinator, and still they stand. Whose last word is *commits*
-# looks for the next coordinator: kafka-python's `commit` tries again for `request_timeout_ms`, 30
-# seconds by default and here, and then raises. (Where the group has put a member out, it raises at
-# once.) Whose last word is *polls* gets nothing: this client's `poll` waits for a coordinator too;
-# others read on.
+# The packers do not read from the coordinator, and still they stand. Who *commits* waits for the
+# answer, and would with any client. kafka-python's `commit` looks for the next coordinator and
+# tries again for `request_timeout_ms`, 30 seconds by default and here; then it raises. (Its `poll`
+# waits for a coordinator, too; others' give records meanwhile.)
 #
 # Why so long? First the dead broker has to be missed: here after 3 seconds, by default after 9
 # (`broker.session.timeout.ms`). Then another one becomes coordinator. It has an in-sync copy of the
-# log with members and commits, leads it now (lesson 07), and starts each member's session anew. So
-# nobody was put out, and nothing dealt out anew.
+# log with members and commits, leads it now (lesson 07), and lets each member's session (lesson 03)
+# begin anew. So nobody was put out, and nothing dealt out anew.
 
 # %% [markdown]
 # ## Your turn
 #
-# That log is `__consumer_offsets`, compacted, by default of 50 partitions. A group's partition in
-# it is the absolute value of a hash of its name (Java's for strings, not the murmur2 of lesson 02)
-# modulo the number of partitions. The leader of that partition is the coordinator. Which brokers
-# will look after four groups that nobody has begun yet? Say it as `{name: broker}`.
+# That log is `__consumer_offsets`. It is compacted: of each key it keeps at least the newest
+# record. By default it has 50 partitions, here 10. A group's partition in it is the absolute value
+# of a hash of its name (Java's for strings) modulo their number. The leader of that partition is
+# the coordinator. One broker is dead: which ones will look after four groups that nobody has begun
+# yet? Say it as `{name: broker}`.
 
 # %% tags=["exercise"]
 log = cluster.topic("__consumer_offsets")  # .partitions is a list; each has a .leader
@@ -602,7 +596,9 @@ for one in asked:
     computed[one] = log.partitions[number].leader
 assert computed == found, (computed, found)
 assert {one: found[one] for one in groups} == will_be, (found, will_be)
-assert len(set(will_be.values())) == 2, will_be  # shared by all that live: none guesses it
+# Both that live, so none guesses it. (Where new partitions are laid is partly luck of the cluster;
+# the log's partitions of these four names are laid in one round. Other names may share a broker.)
+assert len(set(will_be.values())) == 2, will_be
 assert log.configs["cleanup.policy"].value == "compact", log.configs
 assert len(log.partitions) == 10, log.partitions
 number = settings["offsets.topic.num.partitions"]
@@ -616,7 +612,7 @@ assert f"({cluster.coordinator(urgent)})" in told, told
 # %% [markdown]
 # The packers go home, and more orders come. Say the lag of each partition, as `{partition: lag}`.
 # `reader.end_offsets(list of places)` gives the log ends, `admin.list_group_offsets(group)[group]`
-# the commits, by place; a commit has an `offset`. The group has the name of its topic.
+# the commits: by place, each with its `offset`. The group has the name of its topic.
 
 # %% tags=["exercise"]
 for one in crew.values():
@@ -647,13 +643,13 @@ assert len(set(lag.values())) > 2, lag
 from IPython.display import Markdown
 
 Markdown(f"""
-- Among members that subscribe, a partition has one reader. Of seven members on six partitions one
-  had none, without an error. When the first left, {kept} of the five others kept their partition.
-- How partitions are dealt is the members' setting, their assignor. `range` gave Ada
-  {shares["range"]["Ada"]} of 10. When Dan left, round robin moved {numbers["roundrobin"]} without
-  need, sticky {numbers["sticky"]}.
-- Lag is log end less committed offset: {sent.lag:,} at the last send, and then {done.lag}. The log
-  keeps what waits, as long as its retention.
+- In a consumer group whose members subscribe, a partition has one reader. Of seven members on six
+  partitions one had none, without an error. When the first left, {kept} of the five others kept
+  their partition.
+- How partitions are dealt out is a setting of the members, their assignor. `range` gave Ada
+  {shares["range"]["Ada"]} of 10.
+- Lag is log end less committed offset: {sent.lag:,} when all were sent, and then {done.lag}. The
+  log keeps what waits, as long as its retention.
 - A group has one broker as its coordinator, found by its name. When it was killed, these packers
   stood still for {silence.seconds:.1f} s, and then went on.
 """)

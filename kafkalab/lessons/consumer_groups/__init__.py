@@ -20,13 +20,12 @@ from kafkalab.lessons.consumer_groups.packing import (
     share_in_commits,
     wait_for_records,
 )
-from kafkalab.lessons.consumer_groups.rows import before_and_after, who_has_what
+from kafkalab.lessons.consumer_groups.rows import who_has_what
 
 __all__ = [
     "Silence",
     "Standing",
     "Story",
-    "before_and_after",
     "beside_coordinator",
     "coordinators_of",
     "counts",

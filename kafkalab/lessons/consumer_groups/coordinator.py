@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def java_hash(text: str) -> int:
-    """The 32 bits that `String.hashCode()` of Java gives, as Java writes them: with a sign."""
+    """The 32 bits that `String.hashCode()` of Java gives, as Java writes them: with a sign.
+
+    The absolute value of -2**31 is 0 for Kafka, and not for Python.
+    """
     units = text.encode("utf-16-be")
     number = 0
     for place in range(0, len(units), 2):

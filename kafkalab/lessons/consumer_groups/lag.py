@@ -55,7 +55,7 @@ class Story:
 
 
 def lag_over_time(story: Sequence[Standing], sent: float) -> Axes:
-    """Both sums over time and the lag between them; a line at the second of the last send."""
+    """Both sums over time and the lag between them; a line at the second at which all were sent."""
     _, ax = plt.subplots(figsize=(8, 3.8))
     seconds = [one.seconds for one in story]
     ends, commits = [one.end for one in story], [one.committed for one in story]
@@ -68,7 +68,7 @@ def lag_over_time(story: Sequence[Standing], sent: float) -> Axes:
         "textcoords": "offset points",
         "bbox": PLATE,
     }
-    ax.annotate("last send", (sent, 0.8), (4, 0), color=MARK, **beside)
+    ax.annotate("all sent", (sent, 0.8), (4, 0), color=MARK, **beside)
     most = max(story, key=lambda one: one.lag)
     ax.annotate(f"lag {most.lag:,}", (most.seconds, 0.5), (8, 0), **beside)
     ax.set(xlabel="seconds, from just before the first send")

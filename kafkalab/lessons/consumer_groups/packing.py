@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
 
 
+LIMIT = 7_200  # seconds
+
+
 @dataclass(frozen=True)
 class Silence:
     """A time in which none of some members had a record: when, in monotonic ns.
@@ -40,11 +43,13 @@ class Silence:
 def hire(lines: str, names: Iterable[str], cluster: Cluster, topic: str) -> dict[str, Member]:
     """A member for each name, which runs these lines beside the cells.
 
-    `settings` are the quick ones, but for `request_timeout_ms`, which is as by default: so long
-    does a commit try to find a coordinator.
+    It lasts for two hours, so that none ends while somebody reads. `settings` are the quick ones,
+    but for `request_timeout_ms`, which is as by default: so long does a commit try to find a
+    coordinator.
     """
     settings = {key: value for key, value in quick.consumer.items() if key != "request_timeout_ms"}
     given: dict[str, Any] = {"address": cluster.address, "topic": topic, "settings": settings}
+    given["limit"] = LIMIT
     return {name: start(lines, name, **given) for name in names}
 
 

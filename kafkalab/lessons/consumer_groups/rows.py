@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from kafkalab.lessons.consumer_groups.dealing import Owners, Place, moved
+from kafkalab.lessons.consumer_groups.dealing import Owners
+
+NUMBER = re.compile(r"-\d+$")
 
 # A light shade for each member, in the order of their names.
 SHADES = (
@@ -17,40 +20,25 @@ SHADES = (
 )
 
 
-def before_and_after(before: Mapping[str, Owners], after: Mapping[str, Owners]) -> Axes:
-    """For each team its partitions by reader, in two rows; what moved without need is outlined."""
-    rows, outlined = {}, {}
-    for team, having in before.items():
-        rows[f"{team}, before"] = having
-        rows[f"{team}, after"] = after[team]
-        outlined[f"{team}, after"] = moved(having, after[team])
-    return who_has_what(rows, outlined)
-
-
-def who_has_what(
-    rows: Mapping[str, Owners], outlined: Mapping[str, Iterable[Place]] | None = None
-) -> Axes:
+def who_has_what(rows: Mapping[str, Owners]) -> Axes:
     """A row for each state of a group, a box for each partition with the name of its reader.
 
-    outlined: of some rows the partitions that get a thick line.
+    Topics are named as a reader calls them: without the number that `unused` adds to a name.
     """
     places = sorted({place for having in rows.values() for place in having})
     names = sorted({name for having in rows.values() for name in having.values()})
     shades = {name: SHADES[number % len(SHADES)] for number, name in enumerate(names)}
     several = len({topic for topic, _ in places}) > 1
     _, ax = plt.subplots(figsize=(9, 0.9 + 0.42 * len(rows)), layout="constrained")
-    for row, (label, having) in enumerate(rows.items()):
+    for row, having in enumerate(rows.values()):
         height = len(rows) - 1 - row
-        thick = set((outlined or {}).get(label, ()))
         for column, place in enumerate(places):
             if (name := having.get(place)) is None:
                 continue
             box = Rectangle((column + 0.03, height + 0.07), 0.94, 0.86, facecolor=shades[name])
-            if place in thick:
-                box.set(edgecolor="#D55E00", linewidth=2.5)
             ax.add_patch(box)
             ax.text(column + 0.5, height + 0.5, name, ha="center", va="center", fontsize=9)
-    ticks = [f"{topic}\n{p}" if several else str(p) for topic, p in places]
+    ticks = [f"{NUMBER.sub('', topic)}\n{p}" if several else str(p) for topic, p in places]
     ax.set_xticks([column + 0.5 for column in range(len(places))], ticks)
     ax.set_yticks([len(rows) - 0.5 - row for row in range(len(rows))], list(rows))
     ax.set(xlim=(0, len(places)), ylim=(0, len(rows)), xlabel="partition")
