@@ -265,8 +265,10 @@ verdict = ledger.verdict(cluster)
 verdict
 
 # %%
+import pandas as pd
+
 seconds = {fault: watch.until_moved(fault, 0) for fault in ("stop", "cut", "freeze", "kill")}
-rows = spark.createDataFrame(list(seconds.items()), "fault string, seconds double")
+rows = spark.createDataFrame(pd.DataFrame(seconds.items(), columns=["fault", "seconds"]))
 ax = failover.without_a_leader(rows, session=3)
 title = f"Another leader {seconds['stop']:.1f} s after a stop, {seconds['kill']:.1f} s after a kill"
 ax.set_title(title)
@@ -295,6 +297,17 @@ assert cluster.quorum().leader == 100, cluster.quorum()  # a controller of Kafka
 batches = cluster.batches("orders", 0)
 assert max(batch.records for batch in batches) > 1, batches  # they gathered without a leader
 assert max(batch.producer_id for batch in batches) > -1, batches  # numbered
+
+# %% tags=["proof", "R13"]
+waits = ledger.frame(spark).where("partition = 0")
+waits = waits.selectExpr("unix_micros(sent_at) / 1e6 AS sent", "latency_ms / 1000 AS waited")
+waits, longest = waits.toPandas(), {}  # seconds until a record was acknowledged
+for fault in ("stop", "kill"):
+    looks = [look for look in watch.looks if look.during == fault]
+    meanwhile = waits.sent.between(looks[0].began, looks[-1].began + looks[-1].seconds)
+    longest[fault] = waits.waited[meanwhile].max()
+assert longest["kill"] > 2, longest  # a session lasts three seconds, from the last heartbeat on
+assert longest["stop"] < longest["kill"] / 2, longest
 
 # %% tags=["proof", "A89"]
 from kafka.admin import ConfigResource

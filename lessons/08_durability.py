@@ -102,7 +102,7 @@ fetches = cluster.gateway.frames("Fetch", broker=1, between="nodes")
 asked = {f.source for f in fetches if strict.requested < f.requested < strict.answered}
 assert asked == ({0, 2} if cluster.gateway.covers_nodes else set()), asked
 
-# %% tags=["proof", "B86", "R21"]
+# %% tags=["proof", "B86"]
 from statistics import median
 from time import perf_counter
 
@@ -113,6 +113,19 @@ for acks in list(producers) * records:
     waited[acks].append(1000 * (perf_counter() - began))
 half = {acks: median(times) for acks, times in waited.items()}  # in milliseconds
 assert half[0] < half[1] < half["all"], half
+
+# %% tags=["proof", "R21"]
+rates = {}  # records per second: one in a batch, one batch under way
+for acks in producers:
+    own = settings | {"batch_size": 1, "max_in_flight_requests_per_connection": 1}
+    with KafkaProducer(bootstrap_servers=cluster.address, acks=acks, **own) as in_turn:
+        in_turn.send(healthy, b"the connection is there").get(timeout=10)
+        began = perf_counter()
+        for _ in range(records):
+            in_turn.send(healthy, b"how many?")
+        in_turn.flush(timeout=10)
+        rates[acks] = records / (perf_counter() - began)
+assert rates[0] > rates["all"], rates
 
 # %% [markdown]
 # Read the last sequence. A follower does not say "I have it". It asks for the *next* record, and
@@ -284,17 +297,22 @@ assert below.end_offset == 2 * records + 1, below
 # %% tags=["proof"]
 from kafkalab import wait_until
 
-# Two topics with the leader alone in sync, in which nobody orders an election later.
-waits, recovers = cluster.unused("waits"), cluster.unused("recovers")
+# Three topics with the leader alone in sync. In the first two nobody orders an election later.
+waits, recovers, priced = [cluster.unused(name) for name in ("waits", "recovers", "priced")]
 new = {"assignments": {0: [1, 0, 2]}}
-admin.create_topics({waits: new, recovers: new | {"configs": {"min.insync.replicas": "2"}}})
-for topic in (waits, recovers):
+two = new | {"configs": {"min.insync.replicas": "2"}}
+admin.create_topics({waits: new, recovers: two, priced: two})
+for topic in (waits, recovers, priced):
     cluster.wait_for_topic(topic)
 waiting = Ledger()
 assert send(once, {waits: waiting}, range(records)) == [records], waiting
 receipt_too = producers[1].send(recovers, b"quiet").get(timeout=10)
 assert receipt_too.offset == 0, receipt_too
 assert cluster.topic(recovers).partitions[0].end_offset == 0, "readable below the minimum"
+promised = {acks: Ledger() for acks in producers}
+for number, acks in enumerate(producers):
+    by = once if acks == "all" else producers[acks]
+    send(by, {priced: promised[acks]}, [number])
 
 # %% [markdown]
 # Below the minimum the high watermark stands still (since Kafka 3.7), and readers stop there until
@@ -324,6 +342,7 @@ assert default.source == "DEFAULT_CONFIG", default
 assert [partition.leader for partition in alone.values()] == [None] * 3, alone
 assert [partition.elr for partition in alone.values()] == [[1], [1], [1, 2]], alone  # not 0
 assert cluster.topic(waits).partitions[0].leader is None, waits
+admin.elect_leaders(1, {priced: [0]})
 kept = {low: cluster.log_ends(topic)[0] for low, topic in topics.items()}
 assert kept == {1: 2 * records + 1, 2: 2 * records + 1, 3: records + 1}, kept
 
@@ -366,6 +385,14 @@ assert len(table[topics[1]].verdict().found) == 2 * records, table
 assert len(table[topics[2]].verdict().failed) == records, table
 cluster.wait_for_isr(waits, 2)
 assert len(waiting.verdict(cluster).found) == records, waiting.verdict()
+
+# %% tags=["proof", "B86"]
+prices = {}  # by acks: milliseconds; acknowledged, lost, refused
+for acks in producers:
+    seen = promised[acks].verdict(cluster)
+    prices[acks] = half[acks], len(seen.acknowledged), len(seen.lost), len(seen.failed)
+assert [row[1:] for row in prices.values()] == [(1, 1, 0), (1, 1, 0), (0, 0, 1)], prices
+prices
 
 # %% tags=["proof", "C63"]
 wait_until(

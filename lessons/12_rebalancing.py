@@ -286,7 +286,7 @@ assert takeover[1] > takeover[2], takeover  # a crash costs more than a good-bye
 assert takeover[1] > 1, takeover  # at least the session of 2 s, less a heartbeat of 1
 stage["Kim"].stop()
 
-# %% tags=["proof", "A26", "B149", "B152", "B165", "B182"]
+# %% tags=["proof", "A26", "B149", "B152", "B165", "B182", "C91"]
 kept_by = table.pivot(index="change", columns="group", values="kept")
 for event in ("Cleo is killed", "Bob freezes"):
     assert kept_by.loc[event].max() < moved.loc[event].min() / 2, (kept_by, moved)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafkalab.cluster.network import Network
 from kafkalab.cluster.nodes import Nodes
-from kafkalab.cluster.waited import Waited
+from kafkalab.cluster.waited import WHILE_IT_STARTS, Waited
 from kafkalab.engine import Engine
 from kafkalab.engine.compose import Description
 from kafkalab.errors import CourseError
@@ -109,7 +109,8 @@ class Breakable(Waited):
             self.stop(node)
         self.engine.start(service.name)
         if self._nodes.is_broker(service):
-            self._wait_for_agreement([service.node], lambda alive: service.node in alive, timeout)
+            own = service.node
+            self._wait_for_agreement([own], lambda alive: own in alive, timeout, WHILE_IT_STARTS)
         elif self._alive():
             wait_until(
                 lambda: self.quorum().leader is not None,

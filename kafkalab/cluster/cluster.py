@@ -12,6 +12,7 @@ from types import TracebackType
 from kafkalab import clients, tables
 from kafkalab.cluster import launch
 from kafkalab.cluster.breakable import Breakable
+from kafkalab.cluster.waited import WHILE_IT_STARTS
 from kafkalab.engine import ToolResult
 from kafkalab.engine.slot import Slot
 from kafkalab.engine.watcher import Guard
@@ -192,7 +193,9 @@ class Cluster(Breakable):
         wanted, deadline = set(self.brokers), time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
             try:
-                self._wait_for_agreement(wanted, lambda alive: alive == wanted, min(left, 1))
+                self._wait_for_agreement(
+                    wanted, lambda alive: alive == wanted, min(left, 1), WHILE_IT_STARTS
+                )
                 break
             except WaitTimeout as late:
                 launch.refuse_ended(self.engine)

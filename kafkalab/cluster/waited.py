@@ -12,6 +12,10 @@ from kafkalab.cluster.survey import LATEST, TOPIC
 from kafkalab.cluster.views import GroupView
 from kafkalab.wait import WaitTimeout, wait_until
 
+# Who asks a node that starts takes the processor from it: fifty questions a second made it start
+# a quarter later.
+WHILE_IT_STARTS = 0.1  # seconds between two questions
+
 
 class Waited(Observed):
     """The waiting part of `Cluster`. Each raises a WaitTimeout that says what was there instead.
@@ -188,7 +192,11 @@ class Waited(Observed):
         )
 
     def _wait_for_agreement(
-        self, of: Collection[int], fits: Callable[[set[int]], bool], timeout: float
+        self,
+        of: Collection[int],
+        fits: Callable[[set[int]], bool],
+        timeout: float,
+        every: float = 0.02,
     ) -> None:
         """Until each of these brokers answers with a set of living brokers that fits."""
         doubts = dict.fromkeys(sorted(of), "not asked")
@@ -215,5 +223,5 @@ class Waited(Observed):
             timeout=timeout,
             what=f"the brokers {', '.join(map(str, sorted(of)))}",
             seen=lambda: "; ".join(f"broker {b}: {why}" for b, why in doubts.items()),
-            every=0.02,
+            every=every,
         )

@@ -18,6 +18,7 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.protocol.metadata import MetadataResponse
 
 from kafkalab import Cluster, CourseError, WaitTimeout, Watch, clients, quick, wait_until
+from kafkalab.cluster import wire
 from kafkalab.cluster.glance import Glance
 from kafkalab.cluster.views import QuorumView
 
@@ -418,7 +419,9 @@ def test_a_paused_broker_can_be_stopped_and_killed(cluster: Cluster) -> None:
     assert cluster.state(2) == "exited"
 
 
-def test_a_wiped_broker_gets_its_replicas_back(cluster: Cluster, topic: str) -> None:
+def test_a_wiped_broker_gets_its_replicas_back(
+    cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(cluster, topic)
     with pytest.raises(CourseError, match="in use"):
         cluster.wipe(1)
@@ -426,7 +429,12 @@ def test_a_wiped_broker_gets_its_replicas_back(cluster: Cluster, topic: str) -> 
     cluster.wipe(1)
     with pytest.raises(CourseError, match=f"Broker 1 has no replica of {topic} 0"):
         cluster.batches(topic, 0, broker=1)
-    cluster.restart(1)
+    began, questions, ask = time.monotonic(), [], wire.metadata
+    with monkeypatch.context() as patched:
+        patched.setattr(wire, "metadata", lambda *a, **k: questions.append(a) or ask(*a, **k))
+        cluster.restart(1)
+    # Each costs the node that starts: it is asked ten times a second and not fifty.
+    assert len(questions) < 4 + 12 * (time.monotonic() - began), len(questions)
     cluster.wait_for_isr(topic, 3)
     assert cluster.batches(topic, 0, broker=1)[-1].last_offset == 9
 
