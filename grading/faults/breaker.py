@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -211,6 +212,38 @@ class Breaker:
         self._frozen.append(process)
         self.note(f"process {word} frozen")
 
+    @contextmanager
+    def nobody_but(self, *words: str) -> Iterator[None]:
+        """Of the student's, only the processes of these words run on, and what they have started.
+
+        What comes about meanwhile is their work. Who practises runs this fault in the notebook's
+        own process, which also keeps the cluster: there everything goes on.
+        """
+        if self._owner != os.getpid():
+            self._freeze_all_but(words)
+        try:
+            yield
+        finally:
+            self.thaw_processes()
+
+    def _freeze_all_but(self, words: tuple[str, ...]) -> None:
+        """From the top down, and again until nobody has come meanwhile."""
+        known: set[psutil.Process] = set()
+        for process in filter(None, map(self.process, words)):
+            known.add(process)
+            with suppress(psutil.NoSuchProcess):
+                known.update(process.children(recursive=True))
+        found = True
+        while found:
+            found = False
+            for process in _with_those_below(self._owner):
+                if process not in known:
+                    known.add(process)
+                    found = True
+                    with suppress(psutil.Error):
+                        process.suspend()
+                        self._frozen.append(process)
+
     def thaw_processes(self) -> None:
         """Let every process go on that was frozen."""
         while self._frozen:
@@ -246,3 +279,10 @@ class Breaker:
             # One that comes back is not noted: it may well be long about it.
             self._broken.add(broker)
             self.note(f"broker {broker} {done}")
+
+
+def _with_those_below(owner: int) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        top = psutil.Process(owner)
+        return [top, *top.children(recursive=True)]
+    return []

@@ -133,6 +133,22 @@ class ClusterView:
             raise Unseen(self._why_empty(topic))
         return self._logs[topic, isolation]
 
+    def fetched(self, topic: str) -> dict[str, set[tuple[int, int]]]:
+        """Client -> partition and offset of the records that the network has brought to it.
+
+        Of a lab whose clients reach the brokers through a gateway. Batches come whole, so a few
+        may be among them that lie before the place where a client began.
+        """
+        made = self.topic(topic).id
+        found: dict[str, set[tuple[int, int]]] = {}
+        for frame in self._cluster.gateway.frames("Fetch"):
+            for some in frame.fetched:
+                if topic == some.topic or made == some.topic_id:
+                    offsets = range(some.first, some.last + 1)
+                    had = found.setdefault(frame.client_id or "", set())
+                    had.update((some.partition, offset) for offset in offsets)
+        return found
+
     def forget(self) -> None:
         """Look afresh from here on: the notebook went on."""
         self._logs.clear()

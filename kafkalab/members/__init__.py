@@ -16,6 +16,6 @@ it does it writes down: `ada.events`.
 """
 
 from kafkalab.members.events import Event, events_of
-from kafkalab.members.member import LIMIT, Member, start
+from kafkalab.members.member import LIMIT, Member, start, stop_all
 
-__all__ = ["LIMIT", "Event", "Member", "events_of", "start"]
+__all__ = ["LIMIT", "Event", "Member", "events_of", "start", "stop_all"]

@@ -46,6 +46,12 @@ def start(text: str, name: str, *, address: str = "", limit: float = LIMIT, **gi
     return Member(Errand(text, name, limit, {"address": address, **given}), address)
 
 
+def stop_all() -> None:
+    """Stop every member that this process started, whatever cell has it; see `Member.stop`."""
+    for one in list(_RUNNING.values()):
+        one.stop()
+
+
 class Member:
     """Made by `start`."""
 

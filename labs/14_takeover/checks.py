@@ -3,8 +3,11 @@
 They hold at the check cell of their task and at the end of the lab, when one member is left: who
 had which partitions is told by Kafka's own topic of groups, deal after deal, and who read what by
 `seen_topic`. A record is known by its value, which was made up when it was sent; the first word of
-it is its stage.
+it is its stage. Who told of it is seen by the fault that sends it, and what a client has read by
+the network.
 """
+
+from contextlib import suppress
 
 from grading.judge.checks import Unseen, check, equal
 from grading.judge.groups import deals
@@ -36,6 +39,7 @@ def new_ones_are_read_once(x):
     new = sent(x, "new")
     told = seen(x, "new", x.p.members)
     some_told(x, told, "new")
+    members_tell(x)
     missing = sorted(new.keys() - {value for _, value in told})
     yield not missing, f"{len(missing)} new records are not in {x.p.seen_topic}: {missing[:3]}"
     twice = len(told) - len({value for _, value in told})
@@ -51,6 +55,7 @@ def heard_is_what_was_read(x):
     told = seen(x, "new", x.p.members)
     heard = x.value("heard", SAID)
     some_told(x, told, "new")
+    members_tell(x)
     for name in x.p.members:
         read = sorted(value for reader, value in told if reader == name)
         yield (
@@ -71,6 +76,12 @@ def others_have_all(x):
     done = sum(offset for (topic, _), offset in offsets.items() if topic == x.p.topic)
     if done < len(before):
         raise Unseen(f"{x.p.other_group} has committed {done} records, and more were there")
+    brought = x.kafka.fetched(x.p.topic).get(x.p.latecomer, set())
+    unread = sum((one.partition, one.offset) not in brought for one in of_stages(x, "old", "new"))
+    if unread:
+        raise Unseen(
+            f"no client by the name of {x.p.latecomer} has fetched {unread} of the records"
+        )
     told = seen(x, "old", names) + seen(x, "new", names)
     missing = before.keys() - {value for _, value in told}
     yield not missing, f"{x.p.latecomer} has not told of {len(missing)} records in {x.p.topic}"
@@ -91,6 +102,7 @@ def two_have_all(x):
 @check(4, points=4, title="What came after the good-bye was read by the two")
 def survivors_read_on(x):
     yield from read_by(x, "leave", after_leave(x))
+    members_tell(x)
 
 
 @check(5, points=8, title="Who is left has all partitions")
@@ -101,6 +113,7 @@ def last_has_all(x):
 @check(5, points=8, title="What came after the kill was read")
 def last_reads_on(x):
     yield from read_by(x, "crash", after_crash(x))
+    members_tell(x)
 
 
 @check(6, points=8, title="Records by stage and member")
@@ -112,6 +125,7 @@ def counted_by_stage(x):
         of_stage[name] = of_stage.get(name, 0) + 1
     some_told(x, seen(x, "new", x.p.members), "new")
     after_crash(x)  # without a group that lost two there is nothing to count
+    members_tell(x)
     counted = {
         stage: {name: number for name, number in of_stage.items() if number}
         for stage, of_stage in x.value("counted", COUNTS).items()
@@ -128,6 +142,7 @@ def counted_by_stage(x):
 def waits_are_in_the_logs(x):
     waits = x.value("waits", {"leave": float, "crash": float})
     after_crash(x)
+    members_tell(x)
     for stage, wait in waits.items():
         longest = {round(one, 3) for one in longest_waits(x, stage)}
         near = any(abs(wait - one) <= 0.02 for one in longest)
@@ -201,7 +216,12 @@ def stage_of(record) -> str:
 
 def optional(x, stage: str) -> dict[str, int]:
     """Value -> partition, of the records of a stage in the topic; perhaps none."""
-    return {one.text(): one.partition for one in x.read(x.p.topic) if stage_of(one) == stage}
+    return {one.text(): one.partition for one in of_stages(x, stage)}
+
+
+def of_stages(x, *stages: str) -> list:
+    """The records of these stages in the topic."""
+    return [one for one in x.read(x.p.topic) if stage_of(one) in stages]
 
 
 def sent(x, stage: str) -> dict[str, int]:
@@ -223,6 +243,16 @@ def some_told(x, told, stage: str) -> None:
     known = optional(x, stage)
     if not any(value in known for _, value in told):
         raise Unseen(f"no member has told of a record of the stage {stage!r}")
+
+
+def members_tell(x) -> None:
+    """Ends the check where no fault has seen a member tell while nothing else ran."""
+    alone = 0
+    for task in (2, 4, 5):
+        with suppress(Unseen):
+            alone += x.kept(task).get("alone", 0)
+    if not alone:
+        raise Unseen("nobody has seen a member tell of a record while nothing but members ran")
 
 
 def read_by(x, stage: str, deal: SHARES):

@@ -3,17 +3,18 @@
 from grading.judge.checks import Unseen, check
 from kafkalab.errors import CourseError
 
-from .checks import seen, some_told, team
+from .checks import members_tell, seen, some_told, team
 
 
-@check(2, points=4, title="Records from before the group")
+@check(2, points=4, title="No member read what is older than the group")
 def old_ones_are_skipped(x):
     some_told(x, seen(x, "new", x.p.members), "new")
+    members_tell(x)
     old = seen(x, "old", x.p.members)
     yield not old, f"members of {x.p.group} have told of {len(old)} records from before their time"
 
 
-@check(4, points=4, title="How the first one went")
+@check(4, points=4, title="The first one went with a good-bye")
 def said_good_bye(x):
     three, *later = team(x)
     gone = sorted(three.keys() - later[0].keys()) if later else []

@@ -8,9 +8,10 @@ import sys
 import threading
 from dataclasses import replace
 
+import psutil
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from grading.define import definition
 from grading.define.seed import Parameters
@@ -21,10 +22,11 @@ from grading.handin.weave import as_handed_in
 from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
+from grading.judge.view import ClusterView
 from grading.keep.evidence import Evidence
 from grading.run.attempt import Attempt
 from grading.run.job import Job
-from kafkalab import members, quick
+from kafkalab import clients, members, quick
 from kafkalab.cluster.cluster import Cluster
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -50,6 +52,11 @@ from kafkalab.wait import wait_until
 wait_until((Path(FOLDER) / "answer").exists, timeout=1.5, what="the fault")
 double = 2 * p.number
 """
+
+
+@fault(task=1)
+def FAULTLESS(f):
+    yield
 
 
 @pytest.fixture
@@ -231,6 +238,18 @@ with KafkaConsumer("t", bootstrap_servers=address) as consumer:
         producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
         assert producer.send("t", b"r", partition=0).get(timeout=10).offset >= 2
 
+        view = ClusterView(cluster, client_id="grading")
+        assert view.fetched("t") == {}, "nobody has read"
+        reader = KafkaConsumer(
+            "t",
+            bootstrap_servers=cluster.address,
+            client_id="ada",
+            auto_offset_reset="earliest",
+            **quick.consumer,
+        )
+        got = {(one.partition, one.offset) for one in clients.records_until_end(reader)}
+        assert view.fetched("t")["ada"] == got
+
         cluster.kill(1)  # what a cell may do as well
         injection = injection_of(late, cluster.slot.record, Parameters(), os.getpid())
         injection.begin()
@@ -262,6 +281,47 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     left.stdin.close()
     assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"
     assert isinstance(kills, Fault)
+
+
+STARTS = """
+import subprocess, sys
+waits = "input()"
+starts = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()', 'of-ada'])"
+for program, name in ((waits, "helper"), (starts, "ada"), (waits, "bob")):
+    subprocess.Popen([sys.executable, "-c", program, name])
+print("started", flush=True)
+input()
+"""
+
+
+def test_nobody_but_the_members_runs_and_all_go_on_after_it():
+    """The notebook is another process here, as it is where a hand-in is graded."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", STARTS], **pipes) as notebook:
+        notebook.stdout.readline()
+        breaker = injection_of(FAULTLESS, None, Parameters(), notebook.pid).breaker
+
+        def frozen():
+            there = {name: breaker.process(name) for name in ("helper", "ada", "of-ada", "bob")}
+            there["notebook"] = psutil.Process(notebook.pid)
+            stands = psutil.STATUS_STOPPED
+            return {name for name, one in there.items() if one and one.status() == stands}
+
+        wait_until(lambda: breaker.process("of-ada"), timeout=20, what="what ada starts")
+        with breaker.nobody_but("ada", "bob", "nobody"):
+            wait_until(lambda: frozen() == {"notebook", "helper"}, timeout=10, what="the freeze")
+        wait_until(lambda: not frozen(), timeout=10, what="the end of it")
+        notebook.communicate(b"\n", timeout=20)
+
+
+def test_who_practises_is_not_frozen_by_a_fault_in_the_same_process():
+    sleeper = [sys.executable, "-c", "input()", "of-the-learner"]
+    breaker = injection_of(FAULTLESS, None, Parameters(), os.getpid()).breaker
+    with (
+        subprocess.Popen(sleeper, stdin=subprocess.PIPE) as one,
+        breaker.nobody_but("ada"),
+    ):
+        assert psutil.Process(one.pid).status() != psutil.STATUS_STOPPED
 
 
 def test_members_of_a_group_are_found_by_their_names_and_go_in_both_ways():

@@ -147,6 +147,15 @@ def test_a_second_one_of_its_name_ends_it() -> None:
     assert [first.state, second.state, other.state] == ["ended", "running", "running"]
 
 
+def test_all_are_stopped_also_those_that_nobody_has_a_name_for() -> None:
+    both = [members.start(TURNS, name) for name in ("ada", "bob")]
+    for one in both:
+        begun(one)
+    members.stop_all()
+    assert [one.events[-1].facts for one in both] == [{"why": "stopped"}] * 2
+    members.stop_all()
+
+
 def test_a_cell_that_is_run_again_ends_what_it_started() -> None:
     shell = InteractiveShell.instance()
     try:

@@ -1,12 +1,15 @@
 """The checks of lab 14 against answers that are nearly right."""
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
+from grading.define import definition
 from grading.judge.outcome import Outcome
+from kafkalab.wait import WaitTimeout
 from tests.grading.offsets_topic import members
 from tests.grading.state import Logs, parameters, record, result
 
@@ -45,6 +48,13 @@ class Cluster(Logs):
 
     committed: int = 13
     brokers: ClassVar = [0, 1, 2]
+
+    fetched_by: str = P.latecomer
+    unfetched: tuple = ()
+
+    def fetched(self, topic):
+        there = {(one.partition, one.offset) for one in self.logs[topic]}
+        return {self.fetched_by: there - {*self.unfetched}}
 
     def group(self, name):
         return SimpleNamespace(offsets={(P.topic, n): self.committed for n in range(13)})
@@ -97,7 +107,10 @@ CHECKS = (
 )
 
 
-def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None, **more):
+KEPT = {2: {"alone": 13}, 4: {}, 5: {}}
+
+
+def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None, kept=None, **more):
     """What a check makes of the state of somebody who did it all, or of another one."""
     logs = AndSaid(
         {
@@ -111,7 +124,8 @@ def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None,
     )
     logs.said = [f"{GOOD_BYE} for ({B}-4711) members.)"] if said is None else said
     cluster = Cluster(logs, **more)
-    return result(LAB, check, cluster, VALUES if values is None else VALUES | values)
+    values = VALUES if values is None else VALUES | values
+    return result(LAB, check, cluster, values, seen=KEPT if kept is None else kept)
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -158,6 +172,8 @@ def without(rows, stage, name=""):
         ("heard_is_what_was_read", {"values": {"heard": {A: VALUES["heard"][A]}}}),
         ("others_have_all", {"seen": without(told(), "old", "3")}),
         ("others_have_all", {"committed": 0}),
+        ("others_have_all", {"fetched_by": "grading"}),
+        ("others_have_all", {"unfetched": ((3, 3),)}),
         ("from_start_is_told", {"values": {"from_start": 13}}),
         ("two_have_all", {"values": {"two": {A: THREE[A], C: THREE[C]}}}),
         ("survivors_read_on", {"seen": without(told(), "leave", "5 ")}),
@@ -175,6 +191,26 @@ def test_what_is_nearly_right_is_not_right(check, changes):
     found = judged(check, **changes)
     assert found.outcome in (Outcome.FAIL, Outcome.PART)
     assert all(found.messages)
+
+
+BY_MEMBERS = (
+    *("new_ones_are_read_once", "heard_is_what_was_read", "survivors_read_on", "last_reads_on"),
+    *("counted_by_stage", "waits_are_in_the_logs", "old_ones_are_skipped"),
+)
+
+
+@pytest.mark.parametrize("check", BY_MEMBERS)
+def test_what_others_told_in_place_of_the_members_is_nothing(check):
+    for kept in (KEPT | {2: {"alone": 0}}, {}):
+        found = judged(check, kept=kept)
+        assert found.outcome is Outcome.FAIL
+        assert "while nothing but members ran" in found.messages[0]
+
+
+def test_who_skipped_task_two_is_seen_to_tell_in_a_later_one():
+    kept = {4: {"alone": 0}, 5: {"alone": 1}}
+    for check in BY_MEMBERS[2:-1]:
+        assert judged(check, kept=kept).outcome is Outcome.PASS
 
 
 def test_a_record_told_by_somebody_without_its_partition_is_found():
@@ -242,3 +278,61 @@ def test_the_deal_from_before_the_kill_is_none_after_it(check):
     """The group had not missed anybody yet, and two stand there."""
     found = judged(check, groups=log_of_groups(BEGIN, THREE, TWO), values={"last": TWO})
     assert found.outcome is Outcome.FAIL
+
+
+class Faulty:
+    """A fault's eyes and hands. `tell` makes tellings, by whether all else stands still."""
+
+    p = P
+    stands = False
+
+    def __init__(self, monkeypatch, tell):
+        self.kept, self.sent, self.known, self.tell = {}, [], set(), tell
+        names = definition.load(LAB).faults[2].function.__globals__
+        monkeypatch.setitem(names, "sender", lambda f: nullcontext(self.send))
+        monkeypatch.setitem(names, "told", lambda f: set(self.known))
+        self.send_in_waves = names["send_in_waves"]
+
+    def send(self, stage, partitions):
+        values = {f"{stage} {len(self.sent) + n}" for n, _ in enumerate(partitions)}
+        self.sent += values
+        return values
+
+    @contextmanager
+    def nobody_but(self, *words):
+        self.stands = words == tuple(P.members)
+        yield
+        self.stands = False
+
+    def wait(self, condition, what, timeout):
+        self.tell(self)
+        if not condition():
+            raise WaitTimeout(what)
+
+    def keep(self, **facts):
+        self.kept |= facts
+
+    def note(self, words):
+        pass
+
+
+def test_who_tells_only_where_the_notebook_runs_is_no_member(monkeypatch):
+    def notebook(f):
+        if not f.stands:
+            f.known.update(f.sent)
+
+    fault = Faulty(monkeypatch, notebook)
+    fault.send_in_waves(fault, "new", [range(13), [1], [2, 3]])
+    assert fault.kept == {"alone": 0}
+    assert len(fault.sent) == 16
+
+
+def test_members_on_a_machine_that_is_too_busy_are_seen_in_a_later_wave(monkeypatch):
+    def slow(f):
+        if not f.stands or len(f.sent) > 13:
+            f.known.update(f.sent)
+
+    fault = Faulty(monkeypatch, slow)
+    fault.send_in_waves(fault, "new", [range(13), [1], [2, 3]])
+    assert fault.kept == {"alone": 1}
+    assert len(fault.sent) == 16, "all come, whoever tells"
