@@ -12,6 +12,9 @@ from kafkalab.cluster.survey import LATEST, TOPIC
 from kafkalab.cluster.views import GroupView
 from kafkalab.wait import WaitTimeout, wait_until
 
+# Seconds, in which a controller writes six times; one that is gone writes nothing.
+NEWER_METADATA = 3
+
 
 class Waited(Observed):
     """The waiting part of `Cluster`. Each raises a WaitTimeout that says what was there instead.
@@ -134,7 +137,7 @@ class Waited(Observed):
             )
 
         with contextlib.suppress(WaitTimeout):
-            wait_until(acted, timeout=3, what="newer metadata", not_yet=UNSETTLED)
+            wait_until(acted, timeout=NEWER_METADATA, what="newer metadata", not_yet=UNSETTLED)
 
     def wait_for_setting(self, name: str, value: str, timeout: float = 15) -> None:
         """Until this setting has this value on every broker, after a change in the running ones."""

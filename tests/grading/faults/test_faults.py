@@ -251,6 +251,7 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     assert isinstance(kills, Fault)
 
 
+@pytest.mark.process
 def test_members_of_a_group_are_found_by_their_names_and_go_in_both_ways():
     turns = "while running():\n    work(0.05)"
     ada, bob = members.start(turns, "ada"), members.start(turns, "bob")
