@@ -10,7 +10,7 @@ import typer
 from kafkalab.places import repository
 
 # What each needs: see the markers in pyproject.toml.
-NOT_QUICK = ("cluster", "spark", "docker", "browser", "slow")
+NOT_QUICK = ("cluster", "spark", "docker", "browser", "process", "slow")
 # Clusters are safe side by side. A worker takes 1.5 GB, and most of them less than half a core:
 # lesson 01 computes for 21 of its 60 seconds, lab 01 for 61 of 141, and else they wait for Kafka,
 # Spark and Docker (lab 05 does not: 278 of 344). So a worker more than there are cores finds
@@ -54,6 +54,8 @@ def test(
         command += ["-m", " and ".join(f"not {marker}" for marker in NOT_QUICK)]
     named = [word for word in context.args if not word.startswith("-")]
     if not named:
+        if quick:
+            command += ["--hypothesis-profile", "quick"]
         command += ["--rest", "all" if everything else "ci" if ci else "none"]
         command += ["-n", str(workers(quick)), "--dist", "loadscope", "--no-loadscope-reorder"]
     if changed:

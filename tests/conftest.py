@@ -21,6 +21,8 @@ if not os.environ.get("CI"):
         "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("any machine")
+# For a test after each edit; the suite itself tries four times as many.
+settings.register_profile("quick", settings.default, max_examples=25)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,9 +23,9 @@ from kafkalab.gateway.framing import (
     PRODUCE,
     SHORT,
     UNREADABLE,
+    count,
     string,
     tagged,
-    varint,
 )
 
 ALTER, ALTER_INCREMENTALLY = 33, 44
@@ -111,27 +111,20 @@ def barred(frame: bytes) -> list[int]:
     api, version = struct.unpack_from(">hh", frame, 4)
     flexible = version >= FLEXIBLE[api]
     _, place = string(frame, 12)
-    place = tagged(frame, place) if flexible else place
-    resources, place = _count(frame, place, flexible)
+    place = tagged(frame, place, flexible)
+    resources, place = count(frame, place, flexible)
     found = []
     for _ in range(resources):
         kind = place
         _, place = string(frame, place + 1, flexible)
-        settings, place = _count(frame, place, flexible)
+        settings, place = count(frame, place, flexible)
         for _ in range(settings):
             name, place = string(frame, place, flexible)
             place += api == ALTER_INCREMENTALLY  # what is done to the setting
             value, place = string(frame, place, flexible)
-            place = tagged(frame, place) if flexible else place
+            place = tagged(frame, place, flexible)
             is_harmless = HARMLESS.fullmatch(value or "") and not (name or "").startswith(READS)
             if frame[kind] == BROKER and not is_harmless:
                 found.append(kind)
-        place = tagged(frame, place) if flexible else place
+        place = tagged(frame, place, flexible)
     return found
-
-
-def _count(frame: bytes, place: int, flexible: bool) -> tuple[int, int]:
-    if not flexible:
-        return LENGTH.unpack_from(frame, place)[0], place + 4
-    count, place = varint(frame, place)
-    return count - 1, place

@@ -15,6 +15,8 @@ from kafkalab.wait import WaitTimeout, wait_until
 # Who asks a node that starts takes the processor from it: fifty questions a second made it start
 # a quarter later.
 WHILE_IT_STARTS = 0.1  # seconds between two questions
+# Seconds, in which a controller writes six times; one that is gone writes nothing.
+NEWER_METADATA = 3
 
 
 class Waited(Observed):
@@ -138,7 +140,7 @@ class Waited(Observed):
             )
 
         with contextlib.suppress(WaitTimeout):
-            wait_until(acted, timeout=3, what="newer metadata", not_yet=UNSETTLED)
+            wait_until(acted, timeout=NEWER_METADATA, what="newer metadata", not_yet=UNSETTLED)
 
     def wait_for_setting(self, name: str, value: str, timeout: float = 15) -> None:
         """Until this setting has this value on every broker, after a change in the running ones."""

@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass
 
 from kafkalab.cluster.segments import CONTROL, HEADER
-from kafkalab.gateway.framing import LENGTH, UNREADABLE, Request, string, tagged, varint
+from kafkalab.gateway.framing import LENGTH, UNREADABLE, Request, count, string, tagged
 
 FETCH = 1
 FETCH_FROM, FETCH_FLEXIBLE = 4, 12
@@ -45,9 +45,9 @@ def records(frame: bytes, request: Request) -> list[Fetched]:
 
 def _records(frame: bytes, version: int) -> list[Fetched]:
     flexible = version >= FETCH_FLEXIBLE
-    place = tagged(frame, 8) if flexible else 8
+    place = tagged(frame, 8, flexible)
     place += 4 + 6 * (version >= SESSION_FROM)  # how long it was throttled; error and session
-    topics, place = _count(frame, place, flexible)
+    topics, place = count(frame, place, flexible)
     found = []
     for _ in range(topics):
         topic = topic_id = None
@@ -55,20 +55,20 @@ def _records(frame: bytes, version: int) -> list[Fetched]:
             topic_id, place = str(uuid.UUID(bytes=bytes(frame[place : place + 16]))), place + 16
         else:
             topic, place = string(frame, place, flexible)
-        partitions, place = _count(frame, place, flexible)
+        partitions, place = count(frame, place, flexible)
         for _ in range(partitions):
             (partition,) = LENGTH.unpack_from(frame, place)
             place += 4 + 2 + 8 + 8 + 8 * (version >= LOG_START_FROM)
-            aborted, place = _count(frame, place, flexible)
+            aborted, place = count(frame, place, flexible)
             for _ in range(max(aborted, 0)):
-                place = _end(frame, place + 16, flexible)
+                place = tagged(frame, place + 16, flexible)
             place += 4 * (version >= REPLICA_FROM)
-            size, place = _count(frame, place, flexible)
+            size, place = count(frame, place, flexible)
             end = place + max(size, 0)
             if offsets := _offsets(frame, place, end):
                 found.append(Fetched(topic, topic_id, partition, *offsets))
-            place = _end(frame, end, flexible)
-        place = _end(frame, place, flexible)
+            place = tagged(frame, end, flexible)
+        place = tagged(frame, place, flexible)
     return found
 
 
@@ -83,16 +83,3 @@ def _offsets(frame: bytes, place: int, end: int) -> tuple[int, int] | None:
         if not attributes & CONTROL:
             found += (base, base + delta)
     return (found[0], found[-1]) if found else None
-
-
-def _count(frame: bytes, place: int, flexible: bool) -> tuple[int, int]:
-    """The length of what follows; the flexible format writes one more than it is."""
-    if not flexible:
-        return LENGTH.unpack_from(frame, place)[0], place + 4
-    count, place = varint(frame, place)
-    return count - 1, place
-
-
-def _end(frame: bytes, place: int, flexible: bool) -> int:
-    """Behind the fields that a later version may add."""
-    return tagged(frame, place) if flexible else place

@@ -137,15 +137,29 @@ def _names(
 
 def first_string(frame: bytes, place: int, flexible: bool) -> tuple[str | None, int]:
     """The string at the beginning of a body; `place` is behind the client id."""
+    return string(frame, tagged(frame, place, flexible), flexible)
+
+
+def count(frame: bytes, place: int, flexible: bool) -> tuple[int, int]:
+    """How many bytes or entries follow, -1 for none at all, and the place where they begin.
+
+    The flexible format writes one more than it is.
+    """
     if not flexible:
-        return string(frame, place)
-    return string(frame, tagged(frame, place), flexible)
+        return LENGTH.unpack_from(frame, place)[0], place + LENGTH.size
+    size, place = varint(frame, place)
+    return size - 1, place
 
 
-def tagged(frame: bytes, place: int) -> int:
-    """The place behind the tagged fields, which end a flexible header."""
-    count, place = varint(frame, place)
-    for _ in range(count):
+def tagged(frame: bytes, place: int, flexible: bool = True) -> int:
+    """The place behind the fields that a later version may add; only the flexible format has any.
+
+    They end its header, each entry of a list and the body.
+    """
+    if not flexible:
+        return place
+    fields, place = varint(frame, place)
+    for _ in range(fields):
         _, place = varint(frame, place)
         size, place = varint(frame, place)
         place += size

@@ -1,7 +1,8 @@
 """What a produce request carries: the head of each batch of records in it.
 
 The head is where a producer tells who it is and which of its records these are. A broker writes it
-to the log as it came, so what is read here is what kafkalab/segments.py finds on the disk later.
+to the log as it came, so what is read here is what kafkalab/cluster/segments.py finds on the disk
+later.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from kafkalab.gateway.framing import (
     PRODUCE_NAMES_TRANSACTION,
     UNREADABLE,
     Request,
+    count,
     first_string,
     string,
-    varint,
+    tagged,
 )
 
 # From here on a topic is written as its id.
@@ -58,21 +60,21 @@ def _batches(frame: bytes, version: int) -> list[SentBatch]:
     flexible = version >= PRODUCE_FLEXIBLE
     _, place = string(frame, 12)
     _, place = first_string(frame, place, flexible)
-    topics, place = _count(frame, place + ACKS_AND_TIMEOUT, flexible)
+    topics, place = count(frame, place + ACKS_AND_TIMEOUT, flexible)
     found = []
     for _ in range(topics):
         if version >= PRODUCE_BY_ID:
             topic, place = None, place + 16
         else:
             topic, place = string(frame, place, flexible)
-        partitions, place = _count(frame, place, flexible)
+        partitions, place = count(frame, place, flexible)
         for _ in range(partitions):
             (partition,) = LENGTH.unpack_from(frame, place)
-            size, place = _count(frame, place + 4, flexible)
+            size, place = count(frame, place + 4, flexible)
             if size >= HEADER.size:
                 found.append(_batch(frame, place, topic, partition))
-            place = _end(frame, place + max(size, 0), flexible)
-        place = _end(frame, place, flexible)
+            place = tagged(frame, place + max(size, 0), flexible)
+        place = tagged(frame, place, flexible)
     return found
 
 
@@ -82,16 +84,3 @@ def _batch(frame: bytes, place: int, topic: str | None, partition: int) -> SentB
     producer, epoch, sequence, records = head[9:]
     transactional = bool(attributes & TRANSACTIONAL)
     return SentBatch(topic, partition, producer, epoch, sequence, records, transactional, checksum)
-
-
-def _count(frame: bytes, place: int, flexible: bool) -> tuple[int, int]:
-    """The length of what follows; the flexible format writes one more than it is."""
-    if not flexible:
-        return LENGTH.unpack_from(frame, place)[0], place + 4
-    count, place = varint(frame, place)
-    return count - 1, place
-
-
-def _end(frame: bytes, place: int, flexible: bool) -> int:
-    """Behind the fields that a later version may add, of which no client sends any."""
-    return varint(frame, place)[1] if flexible else place

@@ -31,6 +31,7 @@ def test_a_verb_is_a_documented_function_of_its_module(name):
     assert inspect.getdoc(function)
 
 
+@pytest.mark.process
 def test_help_lists_the_verbs_and_imports_nothing_heavy():
     said = subprocess.run(
         [sys.executable, "-P", "-X", "importtime", "-m", "commands.app", "--help"],

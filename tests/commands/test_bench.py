@@ -96,6 +96,7 @@ def interrupted(folder):
     return run
 
 
+@pytest.mark.process
 def test_a_part_that_is_done_is_a_line_and_the_table_comes_at_the_end(run):
     status, out, error = run("fake", "even", "--repeat", "3")
 
@@ -105,6 +106,7 @@ def test_a_part_that_is_done_is_a_line_and_the_table_comes_at_the_end(run):
     assert status == 0
 
 
+@pytest.mark.process
 def test_an_experiment_that_ends_in_two_ways_fails(run):
     status, out, error = run("fake")
 
@@ -113,6 +115,7 @@ def test_an_experiment_that_ends_in_two_ways_fails(run):
     assert "not the same verdict every time: uneven" in error
 
 
+@pytest.mark.process
 def test_a_failure_keeps_what_was_found_before_it(run):
     status, out, error = run("fake", "--fail-at", "3")
 
@@ -160,6 +163,7 @@ def test_a_terminal_gets_a_bar(folder):
         os.close(ours)
 
 
+@pytest.mark.process
 def test_one_that_ends_by_the_interrupt_ends_the_row(run, folder):
     (folder / "benchmarks" / "other.py").write_text("raise KeyboardInterrupt")
 
@@ -168,12 +172,14 @@ def test_one_that_ends_by_the_interrupt_ends_the_row(run, folder):
     assert (status, "verdict" in out) == (130, False)
 
 
+@pytest.mark.process
 def test_arguments_go_to_each_that_is_named(run):
     _, out, _ = run("other", "other", "one", "--two")
 
     assert out.count("other ['one', '--two']") == 2
 
 
+@pytest.mark.process
 def test_help_is_that_of_the_benchmark_that_is_named(run):
     assert "usage: ./course bench fake" in run("fake", "--help")[1]
     assert "side by side" in run("--help")[1]

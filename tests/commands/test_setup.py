@@ -50,6 +50,7 @@ def test_setup_prepares_a_machine_from_a_bundle_alone(tmp_path):
     assert {path.name.partition("-")[0] for path in archives} == set(aot.ARCHIVES)
 
 
+@pytest.mark.process
 def test_pytest_has_the_last_word():
     said = course("test", "--quick", "-q", "tests/nothing_of_this_name.py")
 

@@ -48,6 +48,7 @@ print(json.dumps(dict(os.environ)))
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "call",
     ["for_python()", "for_java()", "for_spark()", "for_docker({'A': 1})", "for_jupyterlab()"],
@@ -74,6 +75,7 @@ def test_no_child_is_started_without_its_environment():
     assert forgotten == []
 
 
+@pytest.mark.process
 def test_java_gets_a_locale_with_every_letter(tmp_path):
     got = run(ASK.format(call="for_java()"), tmp_path, LANG="C", LC_NUMERIC="tr_TR", LANGUAGE="tr")
 
@@ -82,6 +84,7 @@ def test_java_gets_a_locale_with_every_letter(tmp_path):
     }
 
 
+@pytest.mark.process
 def test_functions_of_a_notebook_find_its_modules_in_spark(tmp_path):
     mine = {"PYTHONPATH": str(tmp_path)}
 
@@ -89,6 +92,7 @@ def test_functions_of_a_notebook_find_its_modules_in_spark(tmp_path):
     assert "PYTHONPATH" not in run(ASK.format(call="for_java()"), tmp_path, **mine)
 
 
+@pytest.mark.process
 def test_a_spark_cluster_of_ones_own_keeps_its_settings(tmp_path):
     theirs = {"KAFKALAB_SPARK_MASTER": "yarn", **FOREIGN}
 
@@ -98,6 +102,7 @@ def test_a_spark_cluster_of_ones_own_keeps_its_settings(tmp_path):
     assert "SPARK_REMOTE" not in got
 
 
+@pytest.mark.process
 def test_the_course_takes_out_of_its_own_process_what_is_foreign(tmp_path):
     # The switches of Python have had their effect by then.
     got = run(CLEARED.format(call="clear()"), tmp_path, **FOREIGN, **WANTED)
@@ -106,6 +111,7 @@ def test_the_course_takes_out_of_its_own_process_what_is_foreign(tmp_path):
     assert WANTED.items() <= got.items()
 
 
+@pytest.mark.process
 def test_a_notebook_that_takes_a_session_loses_what_is_for_another_spark_only(tmp_path):
     got = run(CLEARED.format(call="clear_of_spark()"), tmp_path, **FOREIGN)
 
@@ -141,6 +147,7 @@ def test_a_process_becomes_jupyterlab_behind_a_socks_proxy(tmp_path):
     assert not proxies.keys() & run(loads, tmp_path, **proxies).keys()
 
 
+@pytest.mark.process
 def test_the_docker_engine_of_this_home_is_found_from_another(tmp_path):
     (tmp_path / ".docker").mkdir()
     ask = (

@@ -28,6 +28,7 @@ def test_the_repository_holds_the_compose_file():
     assert (places.repository() / "docker-compose.yml").is_file()
 
 
+@pytest.mark.process
 def test_programs_of_labs_are_found_after_those_of_the_reader(tmp_path):
     (tmp_path / "delivery").mkdir()
     (tmp_path / "delivery" / "__init__.py").write_text("")

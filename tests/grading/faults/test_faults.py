@@ -294,6 +294,7 @@ input()
 """
 
 
+@pytest.mark.process
 def test_nobody_but_the_members_runs_and_all_go_on_after_it():
     """The notebook is another process here, as it is where a hand-in is graded."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -314,6 +315,7 @@ def test_nobody_but_the_members_runs_and_all_go_on_after_it():
         notebook.communicate(b"\n", timeout=20)
 
 
+@pytest.mark.process
 def test_who_practises_is_not_frozen_by_a_fault_in_the_same_process():
     sleeper = [sys.executable, "-c", "input()", "of-the-learner"]
     breaker = injection_of(FAULTLESS, None, Parameters(), os.getpid()).breaker
@@ -324,6 +326,7 @@ def test_who_practises_is_not_frozen_by_a_fault_in_the_same_process():
         assert psutil.Process(one.pid).status() != psutil.STATUS_STOPPED
 
 
+@pytest.mark.process
 def test_members_of_a_group_are_found_by_their_names_and_go_in_both_ways():
     turns = "while running():\n    work(0.05)"
     ada, bob = members.start(turns, "ada"), members.start(turns, "bob")

@@ -190,7 +190,7 @@ def executed(texts):
     return found, lab.found
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=4 * settings.default.max_examples)
 @example(changes=[("merge", 0), ("stub below", 0), ("try", 1)])
 @example(changes=[("helper up", 1), ("strip ids", 0), ("strip marks", 0), ("drop check", 1)])
 @example(changes=[("split", 0), ("strip ids", 0), ("stub below", 0), ("drop check", 0)])

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,22 @@ def digest(root: Path, lab: str = LAB) -> str:
     return grader_digest(Place(root, lab), root)
 
 
+@cache
+def untouched(root: Path, lab: str = LAB) -> str:
+    """That of the clone as it was made, and as each test leaves it."""
+    return digest(root, lab)
+
+
 @contextmanager
 def mended(file: Path, old: str = "", new: str = "") -> Iterator[None]:
     """The file says something else for a while: more, or one thing in the place of another."""
     text = file.read_text()
     more = "\nMENDED = 1\n" if file.suffix == ".py" else "# mended\n"
     file.write_text(text.replace(old, new) if old else text + (new or more))
-    yield
-    file.write_text(text)
+    try:
+        yield
+    finally:
+        file.write_text(text)
 
 
 def test_two_clones_agree(clone):
@@ -74,7 +83,7 @@ def test_two_clones_agree(clone):
     ],
 )
 def test_what_runs_or_judges_grades_again(clone, changed):
-    before = digest(clone)
+    before = untouched(clone)
     with mended(clone / changed):
         assert digest(clone) != before
 
@@ -95,13 +104,13 @@ def test_what_runs_or_judges_grades_again(clone, changed):
     ],
 )
 def test_what_does_neither_changes_nothing(clone, changed):
-    before = digest(clone)
+    before = untouched(clone)
     with mended(clone / changed):
         assert digest(clone) == before
 
 
 def test_another_version_of_a_package_that_grades_is_another_grader(clone):
-    before = digest(clone)
+    before = untouched(clone)
     project = clone / "pyproject.toml"
     with mended(project, "jupyterlab==", "jupyterlab==99."):
         assert digest(clone) == before
@@ -110,7 +119,7 @@ def test_another_version_of_a_package_that_grades_is_another_grader(clone):
 
 
 def test_what_a_lab_imports_counts_for_that_lab_alone(clone):
-    before = digest(clone, "03_stock_producer"), digest(clone, "04_failover")
+    before = untouched(clone, "03_stock_producer"), untouched(clone, "04_failover")
     with mended(clone / "kafkalab" / "lessons" / "producers" / "metering.py"):
         assert digest(clone, "03_stock_producer") != before[0]
         assert digest(clone, "04_failover") == before[1]
@@ -130,7 +139,7 @@ def test_the_programs_of_a_lab_are_part_of_it(clone):
     "changed", ["grading/run/client.py", "kafkalab/wait.py", "grading/judge/checks.py"]
 )
 def test_a_comment_in_what_grades_asks_for_no_run(clone, changed):
-    before = digest(clone)
+    before = untouched(clone)
     with mended(clone / changed, new="\n# said otherwise\n"):
         assert digest(clone) == before
 
@@ -149,7 +158,7 @@ def test_a_comment_in_what_grades_asks_for_no_run(clone, changed):
 )
 def test_points_hints_titles_and_comments_ask_for_no_run(clone, file, old, new):
     lab = definition.load("lab02", clone)
-    before = lab.digest, digest(clone)
+    before = lab.digest, untouched(clone)
     with mended(clone / file, old, new):
         assert (lab.digest, digest(clone)) == before
 

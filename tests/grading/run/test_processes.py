@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 # One of the two ends after it was found and before it is looked at.
 FAMILY = """
 import os, psutil, subprocess

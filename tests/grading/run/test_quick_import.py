@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 GRAMMAR = "rfc3987_syntax"
 HEAVY = ("pyarrow", "requests", "numpy", "pandas", "rich", "arrow", "pyspark")
 ATTEMPT = """

@@ -27,6 +27,7 @@ def test_kafkalab_does_not_import_it() -> None:
     assert run("import sys, kafkalab.clients", "print('kafka' in sys.modules)") == "False\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "imports",
     [
@@ -40,10 +41,12 @@ def test_it_is_mended_in_any_order(imports: tuple[str, ...]) -> None:
     assert run(*imports, MENDED) == "True\n"
 
 
+@pytest.mark.process
 def test_it_is_not_mended_without_kafkalab() -> None:
     assert run(MENDED) == "False\n"
 
 
+@pytest.mark.process
 def test_its_source_is_found_as_before() -> None:
     lines = ("import kafkalab, kafka, inspect", "print(inspect.getsource(kafka)[:9])")
     assert run(*lines) == "__title__\n"
@@ -56,6 +59,7 @@ def test_the_version_is_the_one_that_is_pinned() -> None:
     assert kafka.__version__ == arriving.VERSION
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("first", ["import kafkalab", ""])
 def test_a_file_with_its_name_beside_the_notebook_is_told(first: str, tmp_path: Path) -> None:
     (tmp_path / "kafka.py").write_text("producer = None\n")
@@ -91,6 +95,7 @@ def test_another_version_is_refused_at_each_import(tmp_path: Path) -> None:
     assert said == "This is kafka-python 2.0.2, and the course needs 3.0.12.\n" * 2
 
 
+@pytest.mark.process
 def test_no_logger_is_silenced() -> None:
     level = "print(logging.getLogger('kafka').level)"
     assert run("import logging, kafkalab.cluster.cluster", level) == f"{logging.NOTSET}\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafkalab.cluster import wire
+from kafkalab.cluster import waited, wire
 from kafkalab.cluster.views import Configs, ConfigValue
 from kafkalab.cluster.waited import Waited
 
@@ -60,7 +60,10 @@ def test_the_wait_ends_when_the_leader_shows_newer_metadata(offsets: list[int]) 
     assert offsets == [8]
 
 
-def test_without_newer_metadata_it_ends_all_the_same(offsets: list[int]) -> None:
+def test_without_newer_metadata_it_ends_all_the_same(
+    offsets: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waited, "NEWER_METADATA", 0.3)
     offsets += [7]
     Told(2, [NEW]).wait_for_isr("rides", 1)
 

@@ -24,6 +24,7 @@ from kafka.protocol.producer import (
     ProduceRequest,
     TxnOffsetCommitRequest,
 )
+from kafka.protocol.schemas.fields.codecs import UnsignedVarInt32
 
 from kafkalab.gateway import framing
 from kafkalab.gateway.framing import Request, Splitter
@@ -187,3 +188,20 @@ def test_a_refused_producer_id_is_told(version: int, code: int) -> None:
     assert framing.error(frame, Request(22, version)) == code
     assert framing.error(frame, Request(3, version)) is None
     assert framing.error(frame[:9], Request(22, version)) is None
+
+
+@pytest.mark.parametrize("size", [-1, 0, 1, 126, 127, 100_000])
+@pytest.mark.parametrize("flexible", [False, True])
+def test_a_count_is_read_as_the_field_was_written(size: int, flexible: bool) -> None:
+    written = UnsignedVarInt32.encode(size + 1) if flexible else struct.pack(">i", size)
+    assert framing.count(b"ab" + written + b"c", 2, flexible) == (size, 2 + len(written))
+
+
+@given(fields=st.dictionaries(st.integers(0, 300), st.binary(max_size=200), max_size=3))
+def test_fields_of_later_versions_are_passed_over(fields: dict[int, bytes]) -> None:
+    number = UnsignedVarInt32.encode
+    written = number(len(fields))
+    for tag, content in sorted(fields.items()):
+        written += number(tag) + number(len(content)) + content
+    assert framing.tagged(b"ab" + written + b"c", 2) == 2 + len(written)
+    assert framing.tagged(b"ab" + written, 2, flexible=False) == 2

@@ -17,6 +17,8 @@ from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, Route
 from kafkalab.wait import wait_until
 
+pytestmark = pytest.mark.process
+
 
 class Answering:
     """Answers a frame with its correlation id and as many bytes as it had."""

@@ -44,6 +44,7 @@ def nowhere():
     return Namespace(address="")
 
 
+@pytest.mark.process
 def test_a_program_dies_where_it_is_to_die_and_the_next_one_runs(nowhere):
     runs = [ProgramRun(ALONE, ("ready", 3)), ProgramRun(ALONE)]
     killed, ended = run_all(nowhere, "two runs", runs).events()
@@ -52,6 +53,7 @@ def test_a_program_dies_where_it_is_to_die_and_the_next_one_runs(nowhere):
     assert "ended" not in {e.what for e in killed}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("text", "die", "said"),
     [
@@ -66,6 +68,7 @@ def test_a_program_with_another_end_is_an_error(nowhere, text, die, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.process
 def test_a_program_that_hangs_is_ended(nowhere):
     hung = "note('pid', pid=os.getpid()); import threading; threading.Event().wait()"
     running = run_all(nowhere, "hung", [ProgramRun(hung)], timeout=2)

@@ -57,6 +57,7 @@ note("poll", Reader())
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "end", ["", "os.kill(os.getpid(), signal.SIGKILL)\nnote('never', Reader())"]
 )
@@ -65,6 +66,7 @@ def test_what_a_program_noted_outlives_it(end, capsys):
     assert capsys.readouterr().out == "poll: position 6, committed None, log end 12\n"
 
 
+@pytest.mark.process
 def test_a_program_with_a_fault_says_so():
     with pytest.raises(CourseError, match="no_such_name"):
         reading.run("no_such_name")

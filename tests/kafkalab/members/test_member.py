@@ -16,6 +16,8 @@ from kafkalab import CourseError, environment, members, wait_until
 from kafkalab.clients import opened
 from kafkalab.members import Event, Member, events
 
+pytestmark = pytest.mark.process
+
 TURNS = """
 import time
 number = 0

@@ -76,6 +76,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, list]]:
         yield outputs
 
 
+@pytest.mark.process
 def test_a_name_of_an_earlier_cell_is_followed_by_that_cell(said: dict[int, list]) -> None:
     (error,) = said[5]
 
@@ -89,10 +90,12 @@ def test_a_name_of_an_earlier_cell_is_followed_by_that_cell(said: dict[int, list
     )
 
 
+@pytest.mark.process
 def test_a_name_that_a_function_of_the_page_needs_counts_too(said: dict[int, list]) -> None:
     assert "rides comes from an earlier cell" in said[6][0].traceback[-1]
 
 
+@pytest.mark.process
 def test_a_kernel_of_course_lab_helps_before_the_course_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +123,7 @@ def test_the_kernel_of_course_lab_differs_from_the_installed_one_in_nothing_else
     assert {name: spec[name] for name in ours} == ours
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("cell", "kind"), [(7, "NameError"), (9, "UnboundLocalError"), (10, "TypeError")]
 )

@@ -55,6 +55,7 @@ def test_a_port_that_is_no_broker_ends_the_trace_at_the_protocol(server):
     assert "does not answer as a Kafka broker" in findings[0].seen
 
 
+@pytest.mark.process
 def test_the_command_tells_and_ends_with_1(closed):
     command = [sys.executable, "-m", "commands.app", "doctor", "--address", closed, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=Path.cwd())

@@ -70,6 +70,7 @@ def test_the_command_tries_all_three_says_so_and_leaves_nothing(mark):
     all_gone(mark)
 
 
+@pytest.mark.process
 def test_an_attempt_that_fails_says_why_and_what_to_do(mark, monkeypatch):
     monkeypatch.setenv("KAFKALAB_JAVA_HOME", "/nowhere")
 

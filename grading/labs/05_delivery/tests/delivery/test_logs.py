@@ -78,6 +78,7 @@ def test_collecting_merges_each_role_sorts_and_removes_the_originals(tmp_path):
     assert not list(tmp_path.glob("*/*.log"))
 
 
+@pytest.mark.process
 def test_results_are_not_replaced_without_a_word(tmp_path):
     put(tmp_path, "producer", entries([1]))
     payload.collect(tmp_path)

@@ -74,10 +74,12 @@ def printed_defaults(role: str) -> dict[str, object]:
     return json.loads(run(role, "--print-defaults").stdout)
 
 
+@pytest.mark.process
 def test_the_producer_has_these_options_and_defaults():
     assert printed_defaults("producer") == PRODUCER
 
 
+@pytest.mark.process
 def test_the_consumer_has_these_options_and_defaults():
     assert printed_defaults("consumer") == CONSUMER
 
@@ -98,6 +100,7 @@ def test_wrong_usage_is_status_2_with_a_reason(words, complaint):
     assert complaint in said(done.stderr)
 
 
+@pytest.mark.process
 def test_wrong_usage_ends_the_process_with_status_2():
     done = run("producer", "--acks", "2")
 
