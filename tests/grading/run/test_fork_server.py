@@ -17,7 +17,10 @@ from grading.run.lanes import Lanes
 from grading.run.plan import plan
 from kafkalab.wait import wait_until
 
-pytestmark = pytest.mark.skipif(not IS_SAFE, reason="this system has no safe fork")
+pytestmark = [
+    pytest.mark.skipif(not IS_SAFE, reason="this system has no safe fork"),
+    pytest.mark.process,
+]
 WAITS = "import sys; sys.stdin.read()"
 TELLS = """
 import json, os, sys
