@@ -27,8 +27,8 @@ lab
 # Above stand *your* names and numbers. Besides the records that you find in the topic, others come
 # while your cells run, and somebody takes members away. It is **the same here and in grading**: it
 # begins with a cell whose first line is `# Task 2`, `# Task 4` or `# Task 5`, and waits for
-# something that your group does. When the cell is over, a list says what was done, or what was
-# still waited for. Nobody knows beforehand which values come, nor which member goes.
+# something that your group does. When the cell is over, a list says what was done, or what
+# was never seen. Nobody knows beforehand which values come, nor which member goes.
 #
 # To try a task again, begin at the next cell: it stops your members and empties the topics.
 
