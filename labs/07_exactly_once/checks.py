@@ -60,8 +60,7 @@ def prices_are_the_newest(x):
     yield not extra, f"prices has {', '.join(extra)}, which nobody traded"
     yield (
         not kept["torn"],
-        f"when the clerk was dead, {kept['torn']} times a trade was in the books, and its price "
-        "was not yet",
+        f"between two commits, {kept['torn']} times a trade was in the books and its price not yet",
     )
 
 

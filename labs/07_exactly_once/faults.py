@@ -147,8 +147,7 @@ class Scene:
         self.until(lambda: self.books.waiting, f"a commit to {self.file}, which we keep back")
         self.note_writer()
         for _ in range(commits):
-            with suppress(psutil.Error, OSError, TypeError):
-                psutil.Process(self.books.waiting).nice(19)
+            self.slow_down()
             before = self.books.commits
             self.books.release()
             self.until(lambda: self.books.commits != before, "it may pass", every=0)  # noqa: B023
@@ -159,17 +158,21 @@ class Scene:
         """A burst without a kill: the commits that it takes, those of them that bring no trade, and
         the most batches that can have been made of what the network has brought."""
         before = list(self.ends)
-        last = [self.books.commits, self.booked_trades()]
-        found = {"commits": 0, "hollow": 0}
+        last = [self.books.commits, len(self.books.rows(TABLES)["trades"])]
+        found = {"commits": 0, "hollow": 0, "torn": self.f.kept["torn"]}
 
         def watch(commits):
-            trades = self.booked_trades()
+            rows = self.books.rows(TABLES)
+            trades = len(rows["trades"])
+            found["torn"] += torn_in(rows)
             found["commits"] += commits - last[0]
             found["hollow"] += commits - last[0] if trades == last[1] else 0
             last[:] = commits, trades
 
         self.books.hold()
         self.send()
+        self.until(lambda: self.books.waiting, "the commit of a burst")
+        self.slow_down()
         self.booked(watch)
         most = 0
         for frame, some in self.fetched():
@@ -179,9 +182,10 @@ class Scene:
                 most += 1 + -(-(number - 1) // self.f.p.batch)
         self.f.keep(**found, most=most)
 
-    def booked_trades(self):
-        """How many rows trades has."""
-        return len(self.books.rows({"trades": TABLES["trades"][:2]})["trades"])
+    def slow_down(self):
+        """Let who waits to commit be slower from here on than we are."""
+        with suppress(psutil.Error, OSError, TypeError):
+            psutil.Process(self.books.waiting).nice(19)
 
     def writer(self):
         """The clerk whose commit waits; None where it is somebody else's."""

@@ -10,8 +10,7 @@ def batch_is_one_transaction(x):
     kept = looked_at(x, 2)
     yield expect(
         not kept["torn"],
-        f"when the clerk was dead, {kept['torn']} times a trade was in the books, and its price "
-        "was not yet",
+        f"between two commits, {kept['torn']} times a trade was in the books and its price not yet",
         must=True,
     )
     yield expect(

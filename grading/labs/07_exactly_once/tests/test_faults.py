@@ -21,7 +21,7 @@ class Hand:
 
     def __init__(self, *processes: psutil.Process | None) -> None:
         self.p = SimpleNamespace(batch=9)
-        self.kept: dict[str, Any] = {"others": 0}
+        self.kept: dict[str, Any] = {"others": 0, "torn": 0}
         self._processes = list(processes)
 
     def process(self, name: str) -> psutil.Process | None:
@@ -100,9 +100,10 @@ def test_commits_of_a_burst_are_held_against_its_batches(
     """A step: commits since the last look, and the rows of trades that there are then."""
     here = scene(Hand())
     here.ends = [100]
-    here.books = SimpleNamespace(commits=7, hold=lambda: None)
     rows = [0]
-    here.booked_trades = lambda: rows[0]
+    here.books = SimpleNamespace(commits=7, hold=lambda: None, waiting=None)
+    here.books.rows = lambda tables: {"trades": [[0, 1, "A", 5]] * rows[0], "prices": [["A", 5]]}
+    here.until = lambda condition, what: None
     here.send = lambda: None
     chunks = [(0, 90, 99), (0, 95, 126)]  # of the second what was not there before counts
     here.fetched = lambda: (
