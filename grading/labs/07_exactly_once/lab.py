@@ -324,7 +324,7 @@ lab.check(4)
 # stock to its newest price in the topic `lab.p.killed`, in cents, from Spark and not from the
 # books. **12 points**
 #
-# *Example.* `{"careless-…": {"records": 50, "rows": 57, "missing": 0, "twice": 7}, …}`
+# *Example.* `{"careless-…": {"records": 50, "rows": 53, "missing": 0, "twice": 3}, …}`
 
 # %%
 from pyspark.sql import functions as F
