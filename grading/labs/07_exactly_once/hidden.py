@@ -2,14 +2,18 @@
 
 from grading.judge.checks import check, expect
 
-from .booked import looked_at
+from .booked import looked_at, newest_of
 
 
 @check(2, points=4, title="A batch is one transaction", needs="killed_and_once_each")
 def batch_is_one_transaction(x):
     kept = looked_at(x, 2)
+    found = {row[0]: row[1] for row in kept["prices"]}
+    there = newest_of(x, x.p.killed)
+    # Prices that are wrong to the end are the matter of another check.
+    is_newest = all(found.get(stock) == cents for stock, cents in there.items())
     yield expect(
-        not kept["torn"],
+        not (kept["torn"] and is_newest),
         f"between two commits, {kept['torn']} times a trade was in the books and its price not yet",
         must=True,
     )
