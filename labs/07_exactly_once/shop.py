@@ -146,7 +146,7 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
             "Run the cell in front of the task again, then this one.",
         )
     job = {"address": lab.cluster.address, "topic": topic, "file": file, "batch": lab.p.batch}
-    job["foretold"] = foretold()
+    job |= {"foretold": foretold(), "poor": topic != lab.p.killed}
     run = functools.partial(
         start, program=packed(program), job=job | {"partitions": len(view.partitions)}
     )
@@ -205,10 +205,12 @@ def rings(lab):
 
 def main(name, program, job):
     """The process."""
-    desk = Workplace(name, json.loads(job))
+    terms = json.loads(job)
+    desk = Workplace(name, terms)
     work = pickle.loads(Path(program).read_bytes())
-    for name_of, poor in POOR.items():
-        getattr(work, "__globals__", {}).setdefault(name_of, poor)
+    if terms["poor"]:  # whose task it is to write them does without
+        for name_of, poor in POOR.items():
+            getattr(work, "__globals__", {}).setdefault(name_of, poor)
     work(desk)
     desk.close()
 
