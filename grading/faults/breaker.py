@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class NotReached(Exception):
-    """The cell was over before it came to the fault."""
+    """The cell was over before it came to the fault. The text names what was awaited."""
 
 
 class Breaker:

@@ -12,7 +12,7 @@
 
 What stands before the `yield` is done before the cell begins; the rest runs beside it. `f.until`
 waits for what the cell makes the cluster show, never for a time. If the cell is over first, the
-fault was not reached: every check of the task then fails and says what the fault waited for. So a
+fault was not reached: every check of the task then fails and says what was never seen. So a
 fault must be such that no cell can outrun it: set it up before the `yield`, or slow the network
 down with `f.gateway.delay`. After the cell everything is mended: nodes run again, the network is
 whole. An error of the fault itself is ours: the checks of the task give no number. But where a
@@ -58,7 +58,7 @@ class Injected:
     steps: tuple[tuple[float, str], ...] = ()
     """Seconds since the cell began, and what was done then."""
     missed: str = ""
-    """What the fault waited for in vain; empty where it was reached."""
+    """Why the fault was not reached, in a sentence for the student; empty where it was."""
     error: str = ""
     """A fault of ours: the traceback."""
     down: tuple[int, ...] = ()
@@ -129,7 +129,9 @@ class Injection:
     def _guarded(self, do: Callable[[], object]) -> None:
         try:
             do()
-        except (NotReached, Unseen) as why:
+        except NotReached as what:
+            self._missed = f"while your cell ran, this was never seen: {what}"
+        except Unseen as why:
             self._missed = str(why)
         except Exception:  # whatever it is, it is no answer of the student's
             self._error = traceback.format_exc()

@@ -54,7 +54,7 @@ def without_its_fault(
         return None
     if fault.error and not (fault.down and may_blame):
         return Result(check.id, Outcome.INFRA, detail=fault.error)
-    words = f"the fault was never reached: it waited for {fault.missed}"
+    words = fault.missed
     if fault.error:
         some = ", ".join(map(str, fault.down))
         words = (
@@ -99,7 +99,9 @@ class Breaking:
         if task is None or fault is None or (former is not None and former.is_reached):
             yield
         elif task in self._unanswered:
-            self.injected[task] = Injected(fault.id, task, missed="an answer")
+            self.injected[task] = Injected(
+                fault.id, task, missed="this task has no answer, so nothing was tried"
+            )
             yield
         else:
             owner = self._kernel.pid
@@ -126,7 +128,9 @@ class Beside:
         self._cluster = cluster
         self._p = p
         self.injected = {
-            task: Injected(fault.id, task, missed=f"the cell of task {task} to run")
+            task: Injected(
+                fault.id, task, missed=f"nothing was tried yet: run the cell of task {task}"
+            )
             for task, fault in lab.faults.items()
         }
         self._running: Injection | None = None
@@ -172,7 +176,7 @@ def told(injected: Injected) -> str:
     """What was broken while the cell ran, for who ran it."""
     lines = [f"  {at:5.1f} s  {words}" for at, words in injected.steps]
     if injected.missed:
-        lines.append(f"           the cell was over; the fault still waited for {injected.missed}")
+        lines.append(f"           {injected.missed}")
     if injected.error:
         lines.append(f"           the fault itself failed: {injected.error.splitlines()[-1]}")
     return "\n".join(["While your cell ran:", *lines])

@@ -4,8 +4,8 @@ Partition n of every topic here has its first leader on broker n % 3: the notebo
 replicas so, and a log is looked for there.
 """
 
-from grading.faults.breaker import NotReached
 from grading.faults.fault import fault
+from grading.judge.checks import Unseen
 
 
 def ends(f, topic, partitions):
@@ -33,7 +33,10 @@ def as_made(f, copies, *topics):
         places = {one.partition: one.replicas for one in f.kafka.topic(topic).partitions}
         made = {n: [(n + copy) % 3 for copy in range(copies)] for n in range(6)}
         if places != made:
-            raise NotReached(f"the topic {topic} as the cell in front of the task makes it")
+            raise Unseen(
+                f"the topic {topic} is not as the cell in front of the task makes it: run that "
+                "cell, then yours"
+            )
 
 
 @fault(task=2)

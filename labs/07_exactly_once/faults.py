@@ -41,7 +41,9 @@ class Scene:
         self.f, self.topic, self.file = f, topic, file
         view = f.kafka.topic(topic)
         if view.records:
-            raise NotReached(f"{topic} without records: first run the cell in front of the task")
+            raise Unseen(
+                f"{topic} has records of an earlier run: run the cell in front of the task first"
+            )
         self.id, self.partitions = view.id, len(view.partitions)
         self.ends = [0] * self.partitions
         self.books = None
@@ -49,7 +51,7 @@ class Scene:
             bootstrap_servers=f.cluster.address, client_id="market", linger_ms=50, **quick.producer
         )
         self.former = []  # when a clerk was killed, and the connections that records came through
-        f.keep(kills=0, unfetched=0, others=0)
+        f.keep(kills=0, unfetched=0, others=0, torn=0)
         f.gateway.clear()
 
     def __enter__(self):
@@ -87,10 +89,11 @@ class Scene:
             self.books = self.f.left(self.file)
         return self.books.commits > 0
 
-    def booked(self):
+    def booked(self, watch=None):
         """All records are in the books and nothing changes there, or nothing for a while.
 
-        Each commit meanwhile passes one by one, so that who writes is seen.
+        Each commit meanwhile passes one by one, so that who writes is seen. `watch` is called with
+        the number of commits when it has changed.
         """
         seen = [None, 0.0, None]
 
@@ -98,6 +101,8 @@ class Scene:
             self.let_pass()
             commits = self.books.commits
             if commits != seen[0]:
+                if watch is not None:
+                    watch(commits)
                 seen[:] = commits, time.monotonic(), None
             still = time.monotonic() - seen[1]
             if seen[2] is None and still > A_MOMENT:
@@ -127,8 +132,10 @@ class Scene:
     def note_writer(self):
         """Count a writer that is no clerk. One that has just ended is nobody."""
         pid = self.books.waiting
-        if pid and self.writer() is None and self.books.waiting == pid:
-            self.f.keep(others=self.f.kept["others"] + 1)
+        with suppress(psutil.Error):
+            is_somebody = pid and self.writer() is None and is_alive(psutil.Process(pid))
+            if is_somebody and self.books.waiting == pid:
+                self.f.keep(others=self.f.kept["others"] + 1)
 
     def stuck(self, commits=0):
         """The commit that a burst brings waits, and so does the one after so many that may pass.
@@ -140,13 +147,45 @@ class Scene:
         self.until(lambda: self.books.waiting, f"a commit to {self.file}, which we keep back")
         self.note_writer()
         for _ in range(commits):
-            with suppress(psutil.Error, OSError, TypeError):
-                psutil.Process(self.books.waiting).nice(19)
+            self.slow_down()
             before = self.books.commits
             self.books.release()
             self.until(lambda: self.books.commits != before, "it may pass", every=0)  # noqa: B023
             self.books.hold()
             self.until(lambda: self.books.waiting, "the next one, which we keep back")
+
+    def one_by_one(self):
+        """A burst without a kill: the commits that it takes, those of them that bring no trade, and
+        the most batches that can have been made of what the network has brought."""
+        before = list(self.ends)
+        last = [self.books.commits, len(self.books.rows(TABLES)["trades"])]
+        found = {"commits": 0, "hollow": 0, "torn": self.f.kept["torn"]}
+
+        def watch(commits):
+            rows = self.books.rows(TABLES)
+            trades = len(rows["trades"])
+            found["torn"] += torn_in(rows)
+            found["commits"] += commits - last[0]
+            found["hollow"] += commits - last[0] if trades == last[1] else 0
+            last[:] = commits, trades
+
+        self.books.hold()
+        self.send()
+        self.until(lambda: self.books.waiting, "the commit of a burst")
+        self.slow_down()
+        self.booked(watch)
+        most = 0
+        for frame, some in self.fetched():
+            number = some.last + 1 - max(some.first, before[some.partition])
+            if number > 0 and frame.client_id == FIRST:
+                # The first piece may be what was left of a poll, in the worst case one record.
+                most += 1 + -(-(number - 1) // self.f.p.batch)
+        self.f.keep(**found, most=most)
+
+    def slow_down(self):
+        """Let who waits to commit be slower from here on than we are."""
+        with suppress(psutil.Error, OSError, TypeError):
+            psutil.Process(self.books.waiting).nice(19)
 
     def writer(self):
         """The clerk whose commit waits; None where it is somebody else's."""
@@ -170,22 +209,44 @@ class Scene:
         self.f.note(f"{number} trades")
 
     def kill(self, name=FIRST):
-        """SIGKILL, and the end of what kept it."""
+        """SIGKILL, and a look at what is left. Commits are kept back until `let_pass`."""
+        if not self.books.holds:
+            self.books.hold()
         self.look()
         alone = not any(self.f.process(other) for other in {FIRST, SECOND} - {name})
         connections = {
             frame.connection for frame, _ in self.fetched() if alone or frame.client_id == name
         }
-        began = time.time()
-        self.until(lambda: self.f.process(name), f"{name} is there", told=False)
-        while (process := self.f.process(name)) and born(process) < began:
-            with suppress(NotReached):
-                self.f.kill_process(name)
-            self.f.wait(lambda: not is_alive(process), f"the end of {name}")
+        births, killed = [0], []
+        self.until(lambda: self.was_born(name, births), f"{name} is there", told=False)
+        self.until(lambda: self.is_gone(name, births[-1], killed), f"the end of {name}", told=False)
+        self.f.wait(lambda: not any(map(is_alive, killed)), f"the end of {name}")
+        self.f.note(f"process {name} killed")
         self.former.append((time.time(), connections))
-        self.f.keep(kills=self.f.kept["kills"] + 1)
-        if self.books.holds:
-            self.books.release()
+        torn = self.f.kept["torn"] + torn_in(self.books.rows(TABLES))
+        self.f.keep(kills=self.f.kept["kills"] + 1, torn=torn)
+        self.note_writer()
+
+    def was_born(self, name, births):
+        """Note when the youngest of this name was born; false where there is none."""
+        process = self.f.process(name)
+        births.append(born(process) if process else 0)
+        return births[-1]
+
+    def is_gone(self, name, youngest, killed):
+        """Whether nobody of this name is there but who was born after the youngest; kills the rest.
+
+        Births are held against births: the clock of processes is not that of `time.time`.
+        """
+        process = self.f.process(name)
+        if process is None:
+            return True
+        at = born(process)
+        if 0 < at <= youngest:
+            with suppress(psutil.Error):
+                process.kill()
+                killed.append(process)
+        return at > youngest
 
     def ring(self):
         """The next stage, for who keeps the clerks running."""
@@ -235,6 +296,24 @@ def born(process):
     return 0
 
 
+def torn_in(rows):
+    """Stocks whose price is not that of their newest trade in these rows."""
+    newest = {}
+    for _, offset, stock, cents in rows["trades"]:
+        if isinstance(offset, int) and offset > newest.get(stock, (-1, None))[0]:
+            newest[stock] = offset, cents
+    prices = {row[0]: row[1] for row in rows["prices"]}
+    return sum(prices.get(stock) != cents for stock, (_, cents) in newest.items())
+
+
+def foretold(f):
+    """What the notebook had predicted when it started the clerk; None where nothing."""
+    with suppress(psutil.Error, ValueError, AttributeError, IndexError, TypeError):
+        said = json.loads(f.process(FIRST).cmdline()[-1])["foretold"]
+        return said if type(said) is int else None
+    return None
+
+
 def committed(f, group):
     """Records that a group has committed in Kafka."""
     with suppress(CourseError):
@@ -250,6 +329,7 @@ def dies_between_two_commits(f):
     yield
     with scene:
         scene.reading()
+        f.keep(foretold=foretold(f))
         scene.send()
         scene.until(
             lambda: [one for one in f.gateway.frames("OffsetCommit") if one.outcome == "held"],
@@ -277,7 +357,9 @@ def dies_at_four_points(f):
         before = {frame.connection for frame in f.gateway.frames("Fetch")}
         f.gateway.delay(2_000, api="Fetch")
         scene.until(
-            lambda: {frame.connection for frame in f.gateway.frames("Fetch")} - before,
+            lambda: (
+                scene.let_pass() or {one.connection for one in f.gateway.frames("Fetch")} - before
+            ),
             "a fetch after the start, which is held back",
         )
         scene.kill()
@@ -286,7 +368,7 @@ def dies_at_four_points(f):
         scene.stuck(commits=2)
         scene.kill()
         scene.booked()
-        f.keep(commits=scene.books.commits)
+        scene.one_by_one()
         scene.last_look()
 
 
@@ -301,8 +383,14 @@ def books_are_locked(f):
         before = f.process(FIRST)
         for _ in range(2):
             scene.stuck()
+            told = len(f.gateway.frames("OffsetCommit"))
             scene.until(
-                lambda: not scene.books.waiting, "your program gives this commit up", every=0.0005
+                # One that tries at once again waits again in no time, but tells once more before.
+                lambda: (
+                    not scene.books.waiting or len(f.gateway.frames("OffsetCommit")) > told  # noqa: B023
+                ),
+                "your program gives this commit up",
+                every=0.0005,
             )
             scene.books.release()
             scene.booked()

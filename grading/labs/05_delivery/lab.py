@@ -31,7 +31,7 @@ lab
 #
 # **The same fault meets you here and in grading.** It begins with a cell whose first line is
 # `# Task 2` to `# Task 7`, waits for something that your cell makes the cluster do, and is mended
-# when the cell is over. Then a list says what was broken, or what the fault still waited for. To
+# when the cell is over. Then a list says what was broken, or what was never seen. To
 # try a task again, run the cell in front of it first: it empties the topics.
 #
 # **Predictions are checked too.** Mend yours when you have measured, and write it with

@@ -2,20 +2,24 @@
 
 from grading.judge.checks import check, expect
 
-from .booked import looked_at
-
-FEWEST = 2
-"""Rows of trades for a commit of the database, on average. Some batches are small: a `poll` hands
-over what is there."""
+from .booked import looked_at, newest_of
 
 
 @check(2, points=4, title="A batch is one transaction", needs="killed_and_once_each")
 def batch_is_one_transaction(x):
     kept = looked_at(x, 2)
-    rows, commits = len(kept["trades"]), max(kept["commits"], 1)
+    found = {row[0]: row[1] for row in kept["prices"]}
+    there = newest_of(x, x.p.killed)
+    # Prices that are wrong to the end are the matter of another check.
+    is_newest = all(found.get(stock) == cents for stock, cents in there.items())
     yield expect(
-        rows >= FEWEST * commits,
-        f"the database has committed {commits} times for {rows} trades, and a batch has up to "
-        f"{x.p.batch}",
+        not (kept["torn"] and is_newest),
+        f"between two commits, {kept['torn']} times a trade was in the books and its price not yet",
+        must=True,
+    )
+    yield expect(
+        kept["commits"] <= kept["most"] and not kept["hollow"],
+        f"records that came in at most {kept['most']} batches took {kept['commits']} commits of "
+        f"the database, and {kept['hollow']} of them brought no trade",
         must=True,
     )

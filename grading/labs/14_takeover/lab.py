@@ -28,8 +28,8 @@ lab
 # while your cells run, and somebody takes members away. It is **the same here and in grading**: it
 # begins with a cell whose first line is `# Task 2`, `# Task 4` or `# Task 5`, and waits for
 # something that your group does. So this *one* cell must hold on until all of it is done. Then a
-# list says what was done, or what was still waited for. Nobody knows beforehand which values come,
-# nor which member goes. In grading all but your members stands still for a moment.
+# list says what was done, or what was never seen. Nobody knows beforehand which values come, nor
+# which member goes. In grading all but your members stands still for a moment.
 #
 # To try a task again, begin at the next cell: it stops all members and empties the topics.
 

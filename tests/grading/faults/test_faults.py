@@ -17,9 +17,9 @@ from grading.define import definition
 from grading.define.seed import Parameters
 from grading.faults import injection
 from grading.faults.fault import Fault, Injected, fault
-from grading.faults.injection import Beside, injection_of, without_its_fault
+from grading.faults.injection import Beside, Breaking, injection_of, without_its_fault
 from grading.handin.weave import as_handed_in
-from grading.judge.checks import Check
+from grading.judge.checks import Check, Unseen
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
 from grading.judge.view import ClusterView
@@ -123,7 +123,7 @@ def test_a_fault_that_a_cell_outruns_is_a_finding_of_its_task(broken, run):
     evidence = run(broken(), "double = 2 * p.number")
     assert evidence.fault is None
     assert doubled(evidence).outcome is Outcome.FAIL
-    assert doubled(evidence).messages == ["the fault was never reached: it waited for a question"]
+    assert doubled(evidence).messages == ["while your cell ran, this was never seen: a question"]
     others = {result.outcome for result in evidence.results if result.check != "doubled"}
     assert others == {Outcome.PASS}
 
@@ -156,9 +156,9 @@ def test_who_practises_meets_the_same_fault(broken, tmp_path, monkeypatch, capsy
     shell.user_ns["p"] = p
     try:
         missing = here.without_its_fault(doubled)
-        assert "waited for the cell of task 1 to run" in missing.messages[0]
+        assert "run the cell of task 1" in missing.messages[0]
         shell.run_cell("# Task 1\ndouble = 42")
-        assert "still waited for a question" in capsys.readouterr().out
+        assert "while your cell ran, this was never seen: a question" in capsys.readouterr().out
         assert here.without_its_fault(doubled).outcome is Outcome.FAIL
         shell.run_cell("# Task 1\n" + ASKS.replace("FOLDER", repr(str(tmp_path))))
         said = capsys.readouterr().out
@@ -169,6 +169,27 @@ def test_who_practises_meets_the_same_fault(broken, tmp_path, monkeypatch, capsy
         here.leave()
     shell.run_cell("# Task 1\ndouble = 42")
     assert "While" not in capsys.readouterr().out
+
+
+def test_what_is_not_there_is_told_in_its_own_words():
+    @fault(task=1)
+    def looks(f):
+        raise Unseen("there is no topic t")
+        yield
+
+    injection = injection_of(looks, None, Parameters(), os.getpid())
+    injection.begin()
+    assert injection.end().missed == "there is no topic t"
+
+
+def test_a_blank_task_says_that_nothing_was_tried():
+    looks = fault(task=1)(lambda f: iter(()))
+    breaking = Breaking({1: looks}, None, Parameters(), frozenset({1}), None, may_blame=True)
+    with breaking.beside(1):
+        pass
+    check = Check("c", 1, 1, "", "after", None, lambda x: iter(()))
+    (words,) = breaking.without_its_fault(check).messages
+    assert words == "this task has no answer, so nothing was tried"
 
 
 def test_a_check_of_another_task_does_not_care():
@@ -275,7 +296,10 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     go_on.set()
     wait_until(lambda: len(injection.breaker.steps) == 4, timeout=10, what="the fault")
     done = injection.end()
-    assert done.missed == "a process with 'nobody' among its arguments"
+    assert (
+        done.missed
+        == "while your cell ran, this was never seen: a process with 'nobody' among its arguments"
+    )
     assert running[1].wait(timeout=10) == -9, "the youngest of this name"
     (left,) = [process for process in running if process.poll() is None]
     left.stdin.close()
