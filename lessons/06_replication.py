@@ -276,12 +276,13 @@ assert all(one.replicas == lists[one.partition] for one in after.partitions), af
 # a process of its own, keeps the lists and the in-sync replicas, and has only to look.
 
 # %%
+import pandas as pd
 from pyspark.sql import functions as F
 
 from kafkalab import spark_session
 
 spark = spark_session()
-read = spark.createDataFrame(reads, "partition int, read_at double")
+read = spark.createDataFrame(pd.DataFrame(reads, columns=["partition", "read_at"]))
 gap = F.expr("read_at - lag(read_at) OVER (PARTITION BY partition ORDER BY read_at)")
 gaps = read.withColumn("gap", gap).groupBy("partition").agg(F.max("gap").alias("longest"))
 silent = gaps.where("longest > 1").toPandas()

@@ -557,6 +557,16 @@ for one in five:
         assert mine == sorted(mine), mine
 _, connections_of_one = crew([3])
 assert connections_of_five >= 5 > connections_of_one, (connections_of_five, connections_of_one)
+_, connections_of_three = crew([1, 1, 1])
+counts = (connections_of_three, connections_of_one, connections_of_one)
+table = {
+    way: (round(done.rate), done.overtaken, count)
+    for (way, done), count in zip(services.items(), counts, strict=True)
+}
+assert connections_of_five > connections_of_three > connections_of_one, table
+cheapest = min(table.values(), key=lambda row: (row[1], row[2]))
+assert cheapest[0] == round(queued.rate), table  # of those that keep the order
+table  # orders a second, overtaken, connections
 
 # %% [markdown]
 # A partition gives its records in order; threads may end in another. The pool is faster because it
