@@ -83,6 +83,21 @@ def events(x: Visible, group: str) -> Iterator[Event]:
             yield event
 
 
+def is_known(x: Visible, group: str) -> bool:
+    """Whether Kafka has ever written anything of a group, of whatever protocol."""
+    return any(_group_of(record) == group for record in x.read(TOPIC, may_be_empty=True))
+
+
+def _group_of(record: Record) -> str | None:
+    """Keys of all kinds begin with the name of a group."""
+    key = _Reader(record.key or b"")
+    try:
+        key.number("h")
+        return key.text()
+    except (struct.error, UnicodeDecodeError):
+        return None
+
+
 def deals(x: Visible, group: str) -> list[tuple[Membership, ...]]:
     """Who belonged to a group each time that its members were given something.
 

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from grading.judge.checks import Unseen, check, equal, expect
-from grading.judge.groups import Commit, Members
+from grading.judge.groups import Commit, Members, is_known
 
 from .packing import (
     again,
@@ -151,8 +151,8 @@ def left_behind(x):
     """The lags of the group of task 4; ends the check where it never worked, or is not behind."""
     day = x.p.day_4
     packed(x, day)
-    if not committed(history(x, day["group"]), day["topic"]):
-        raise Unseen(f"{day['group']} has committed nothing for {day['topic']}")
+    if not is_known(x, day["group"]):
+        raise Unseen(f"nobody ever joined the group {day['group']}, or committed for it")
     lags = lags_of(x, day["group"], day["topic"])
     if not any(lags.values()):
         raise Unseen(f"{day['group']} is not behind in {day['topic']}: its member went on")

@@ -5,6 +5,8 @@ connection to the broker: who only bears the name is no member. What a member ha
 in the results, on the disk of the broker.
 """
 
+import secrets
+
 from grading.faults.fault import fault
 
 
@@ -37,6 +39,7 @@ def two_members_die(f):
     yield
     f.until(lambda: members(f, day) == len(f.p.crew), f"{len(f.p.crew)} members")
     f.until(lambda: packed(f, day) >= f.p.killed_at, f"{f.p.killed_at} orders packed")
+    f.keep(packed=packed(f, day))
     killed = {first: f.kill_client(first)}
     f.until(lambda: first not in clients(f, day), f"{first} to be missed in the group")
     killed[second] = f.kill_client(second)
@@ -73,6 +76,42 @@ def dies_while_orders_come(f):
         producer.flush(timeout=20)
     f.note("more orders came")
     f.kill_client(f.p.counter)
+    f.is_over.wait()  # it is when the cell is, at its limit at last
+    move_clerks(f)
+
+
+def move_clerks(f):
+    """What the cell has seen of the other group is true no more: a function has to ask again.
+
+    Nothing is moved where the cell in front of the task was not run, or somebody is in the group.
+    """
+    from kafka import KafkaAdminClient, TopicPartition
+
+    from kafkalab import quick
+
+    from .shop import commit
+
+    clerks, archive = f.cluster.group(f.p.clerks), f.kafka.topic(f.p.archive)
+    bounds = {one.partition: (one.start_offset, one.end_offset) for one in archive.partitions}
+    known = {n: offset for (topic, n), offset in clerks.offsets.items() if topic == archive.name}
+    moved = elsewhere(known, bounds)
+    if clerks.members or not moved:
+        return
+    with KafkaAdminClient(bootstrap_servers=f.cluster.address, **quick.admin) as admin:
+        commit(admin, f.p.clerks, {TopicPartition(archive.name, n): at for n, at in moved.items()})
+    f.keep(moved=sorted(moved.items()))
+    f.note(f"your cell was over, and {f.p.clerks} got other offsets")
+
+
+def elsewhere(known, bounds):
+    """Other offsets for these partitions that hold records; nobody can foresee them."""
+    found = {}
+    for n, offset in known.items():
+        start, end = bounds[n]
+        others = [at for at in range(start, end + 1) if at != offset]
+        if others:
+            found[n] = secrets.choice(others)
+    return found
 
 
 @fault(task=5)

@@ -48,21 +48,24 @@ lab.cluster
 # %% [markdown]
 # ## Before task 1: the tools
 #
-# These lines stand before those of every member. `pack(record)` does the work, one order after
-# another: it takes `pace` seconds, then sends the order to `results`, with the member, its group
-# and the place of the order in the headers. When it returns, the result is stored.
+# These lines stand before those of every member. `pack(record)` does the work: it takes `pace`
+# seconds, then sends the order to `results`, with the member, its group and the place of the order
+# in the headers. When it returns, the result is stored. A member packs one order at a time:
+# threads that call `pack` wait for each other.
 
 # %%
 packing = """
+import threading
 from kafka import KafkaProducer
 sender = KafkaProducer(bootstrap_servers=address, client_id=name)
+one_at_a_time = threading.Lock()
 
 def pack(record):
-    work(pace)
-    place = b"%d %d" % (record.partition, record.offset)
-    told = [("member", name.encode()), ("group", group.encode()), ("place", place)]
-    key = b"%s %s" % (group.encode(), name.encode())
-    sender.send(results, key=key, value=record.value, headers=told).get(timeout=20)
+    told = {"member": name, "group": group, "place": f"{record.partition} {record.offset}"}
+    headers = [(what, text.encode()) for what, text in told.items()]
+    with one_at_a_time:
+        work(pace)
+        sender.send(results, record.value, f"{group} {name}".encode(), headers).get(timeout=20)
 """
 
 # %% [markdown]
@@ -293,7 +296,8 @@ my_wait.against(wait)
 # `lag_of` then says of the day's group and topic. **16 points**
 #
 # *Example.* `{0: 0, 1: 12, …}`. The next cell also makes the group `lab.p.clerks`, of which you can
-# foresee the lags in `lab.p.archive`. Some records of that topic are deleted already.
+# foresee the lags in `lab.p.archive`. Some records of that topic are deleted already. When your
+# cell of task 4 is over, its offsets are set anew.
 
 # %%
 open_shop(lab.p.day_4, lab.p.counted)

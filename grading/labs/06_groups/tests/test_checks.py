@@ -1,6 +1,10 @@
 """The checks of lab 06 against states that are nearly right."""
 
+import json
+import struct
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
@@ -17,7 +21,7 @@ from grading.judge.visible import Visible
 from grading.judge.witness import Witnessed
 from grading.prove.hostile import weaknesses
 from kafkalab.cluster.views import Configs, GroupView, PartitionView, TopicView
-from tests.grading.offsets_topic import Written, commit, log, members
+from tests.grading.offsets_topic import Written, commit, log, members, text
 from tests.grading.state import Notebook, parameters
 
 LAB = definition.load("lab06")
@@ -210,6 +214,9 @@ class Held:
         found = [PartitionView(n, 0, 0, [0], [0], [], [], *b) for n, b in bounds.items()]
         return TopicView(name, "id", found, Configs())
 
+    def groups(self):
+        return {P.day_4["group"]: "EMPTY", P.clerks: "EMPTY"} if self.left else {P.clerks: "EMPTY"}
+
     def group(self, name: str):
         offsets = {(P.day_4["topic"], n): offset for n, offset in self.left.items()}
         if name == P.clerks:
@@ -244,7 +251,10 @@ def values() -> dict[str, object]:
     }
 
 
-SEEN = {3: {"killed": KILLED}}
+SEEN = {
+    3: {"killed": KILLED, "packed": P.killed_at},
+    4: {"moved": [list(one) for one in CLERKS.items()]},
+}
 """What the faults have kept."""
 
 
@@ -371,6 +381,35 @@ def test_the_notebook_packs_as_fast_as_the_checks_say():
     assert f"WORK_MS = {WORK_MS}\n" in LAB.place.student.joinpath("packing.py").read_text("utf-8")
 
 
+def test_threads_of_a_member_pack_one_after_another(monkeypatch):
+    written = json.loads(LAB.place.student.joinpath("lab06_groups.ipynb").read_text("utf-8"))
+    cells = ["".join(cell["source"]) for cell in written["cells"]]
+    (cell,) = (one for one in cells if one.startswith("packing = "))
+    lines: dict[str, str] = {}
+    exec(cell, lines)
+    at_work, most, sent = [], [], []
+
+    def work(pace):
+        at_work.append(pace)
+        meeting.wait(0.02)  # nobody ever sets it: time for another thread to begin
+        most.append(len(at_work))
+
+    def send(topic, value, key, headers):
+        at_work.pop()
+        sent.append(value)
+        return SimpleNamespace(get=lambda timeout: None)
+
+    meeting = threading.Event()
+    monkeypatch.setattr("kafka.KafkaProducer", lambda **_: SimpleNamespace(send=send))
+    given = dict.fromkeys(("address", "name", "group", "results"), "it")
+    member = given | {"pace": 0.04, "work": work}
+    exec(lines["packing"], member)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(member["pack"], RUSH[:8]))
+    assert most == [1] * 8
+    assert sorted(sent) == sorted(one.value for one in RUSH[:8])
+
+
 def test_who_is_told_to_stop_packs_its_last_orders_at_once():
     results = P.day_6["results"]
     *some, last = logs()[results]
@@ -387,6 +426,31 @@ def test_results_of_several_members_by_one_producer_are_nobodys(check):
         found = judged(check, producer=producer)
         assert "one producer has sent results of" in found.messages[-1]
         assert of_check(CHECKS[check], found).reached == 0
+
+
+def test_results_made_anew_when_the_first_was_dead_are_none_of_the_crew():
+    results = P.day_3["results"]
+    tidied = [replace(one, timestamp=one.timestamp + 20_000) for one in logs()[results]]
+    for check in ("nothing_is_lost", "few_again", "work_comes_first"):
+        (said,) = judged(check, {results: tidied}).messages
+        assert "somebody has made it anew" in said
+
+
+@pytest.mark.parametrize(
+    ("check", "number", "some"),
+    [
+        ("nothing_is_lost", 3, RUSH),
+        ("committed_at_the_end", 5, HANDED),
+        ("night_is_whole", 6, NIGHT),
+    ],
+)
+def test_a_commit_for_a_group_that_all_have_left_is_none_of_a_member(check, number, some):
+    day = P[f"day_{number}"]
+    commits = all_committed(day, some, P.careful)
+    story = [one for one in STORY[number] if one[2] != commits[0][2]]  # by when they came
+    assert told(check, [*story, *commits]).outcome is Outcome.PASS
+    by_hand = told(check, [*story, members(day["group"], 9, day["topic"]), *commits])
+    assert by_hand.outcome is not Outcome.PASS
 
 
 def test_results_that_their_sender_has_dated_prove_nothing():
@@ -412,6 +476,31 @@ def test_a_group_that_is_not_behind_has_no_lag_to_measure():
     there = ends(COUNTED)
     found = judged("lag_is_measured", said={"lag_4": dict.fromkeys(there, 0)}, left=there)
     assert "its member went on" in found.messages[0]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_who_has_committed_nothing_is_behind_by_all(protocol):
+    joined = share(P.day_4, dict.fromkeys(range(6), P.counter))
+    if protocol == "consumer":  # whose members stand behind keys of other kinds
+        joined = struct.pack(">h", 3) + text(P.day_4["group"]), b"\0\0", 10
+    there = {TOPIC: log(joined)}
+    every = {"lag_4": ends(COUNTED), "lag_of": lambda *_: ends(COUNTED)}
+    for check in ("lag_is_measured", "lag_is_asked"):
+        assert judged(check, there, every, left={}).outcome is Outcome.PASS
+        assert judged(check, there, left={}).outcome is Outcome.FAIL
+
+
+def test_a_table_of_lags_is_older_than_the_offsets():
+    seen = {n: ARCHIVE[n][1] - {1: 8, 2: 4, 3: 9}.get(n, ARCHIVE[n][0]) for n in ARCHIVE}
+    typed = judged("lag_of_another_group", said={"lag_of": lambda *_: seen})
+    assert typed.messages[0].endswith("something else of the partitions [1, 2, 3]")
+
+
+@pytest.mark.parametrize("kept", [{}, {"moved": [[1, 8]]}])
+def test_offsets_that_somebody_has_put_back_ask_for_nothing(kept, monkeypatch):
+    monkeypatch.setitem(SEEN, 4, kept)
+    (said,) = judged("lag_of_another_group").messages
+    assert "is not as the cell in front" in said
 
 
 @pytest.mark.parametrize(

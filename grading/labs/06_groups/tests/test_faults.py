@@ -45,7 +45,7 @@ class Scene:
 def test_who_dies_with_nothing_left_to_pack_need_not_be_missed():
     scene = Scene([FIRST], packed=P.rush)
     assert list(FAULTS[3].function(scene)) == [None]
-    assert scene.kept == {"killed": {FIRST: 1_000, SECOND: 2_000}}
+    assert scene.kept == {"packed": P.rush, "killed": {FIRST: 1_000, SECOND: 2_000}}
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,12 @@ def test_who_dies_with_nothing_left_to_pack_need_not_be_missed():
 def test_who_dies_with_orders_in_hand_must_be_missed(missed, packed, who):
     with pytest.raises(NotReached, match=f"{who} to be missed"):
         list(FAULTS[3].function(Scene(missed, packed)))
+
+
+@pytest.mark.parametrize("_", range(20))
+def test_no_offset_of_the_clerks_is_as_the_cell_has_seen_it(_):
+    elsewhere = FAULTS[4].function.__globals__["elsewhere"]
+    known, bounds = {1: 7, 2: 3, 3: 10, 5: 0}, {1: (4, 10), 2: (0, 10), 3: (0, 10), 5: (0, 0)}
+    moved = elsewhere(known, bounds)
+    assert moved.keys() == {1, 2, 3}
+    assert all(bounds[n][0] <= at <= bounds[n][1] and at != known[n] for n, at in moved.items())
