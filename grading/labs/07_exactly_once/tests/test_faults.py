@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from grading.define import definition
+from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 LAB = definition.load("lab07_exactly_once")
@@ -140,3 +141,44 @@ def test_what_a_program_says_before_it_ends_begins_with_the_cause(
     said = "Traceback\n" + "  a line\n" * 900 + "NameError: name 'book' is not defined\n"
     assert str(ends_by_itself("clerk-1", said)).splitlines()[0].endswith("'book' is not defined")
     assert "says nothing" in str(ends_by_itself("clerk-1", ""))
+
+
+class Clerk:
+    """A process that runs until it is told to end."""
+
+    returncode = 0
+
+    def poll(self) -> None:
+        return None
+
+    def terminate(self) -> None:
+        pass
+
+    kill = terminate
+
+    def wait(self, timeout: float = 0) -> int:
+        return self.returncode
+
+
+def test_a_broker_that_does_not_answer_for_a_moment_ends_no_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(LAB.place.student)
+    import shop
+
+    there = [SimpleNamespace(records=number, partitions=[0]) for number in (0, 0, 0, 1)]
+    answers: list[Any] = [there[0], there[1], there[2], there[3]]
+    for place in (3, 2, 1, 0):  # each question is asked in vain once
+        answers.insert(place, CourseError("No leader answers for partition 0."))
+
+    def topic(name: str) -> Any:
+        said = answers.pop(0)
+        if isinstance(said, CourseError):
+            raise said
+        return said
+
+    p = SimpleNamespace(batch=3, killed="killed", bell="bell")
+    lab = SimpleNamespace(p=p, cluster=SimpleNamespace(topic=topic, address="nowhere:1"))
+    monkeypatch.setattr(shop, "start", lambda *_, **__: Clerk())
+    assert shop.keep_running(lab, len, "killed", "books.sqlite") == [("clerk-1", 0)]
+    assert not answers
