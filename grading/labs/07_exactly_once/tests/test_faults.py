@@ -1,5 +1,6 @@
 """What the faults of lab 07 see and do, without a cluster."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
-from grading.define import definition
+from grading.define import definition, seed
+from grading.faults.breaker import Breaker
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
@@ -27,6 +29,9 @@ class Hand:
 
     def process(self, name: str) -> psutil.Process | None:
         return self._processes.pop(0)
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        return Breaker(None, None, seed.Parameters({}), os.getpid()).processes(name)
 
     def keep(self, **facts: Any) -> None:
         self.kept |= facts
@@ -79,10 +84,25 @@ def test_a_writer_that_is_no_clerk_is_counted_and_one_that_has_ended_is_not(star
     ended.kill()
     ended.wait()
     for pid, number in ((clerk.pid, 0), (ended.pid, 0), (None, 0), (other.pid, 1)):
-        here = scene(Hand())
-        here.books = SimpleNamespace(waiting=pid)
-        here.note_writer()
-        assert here.f.kept["others"] == number
+        assert others_of(pid) == number
+
+
+def test_a_clerk_is_the_only_one_of_its_name_and_is_to_be_there(started: Any) -> None:
+    first, second = started("clerk-1"), started("clerk-2")
+    assert others_of(second.pid) == 1, "one clerk is to be there, and this calls itself another"
+    assert others_of(second.pid, "clerk-1", "clerk-2") == 0
+    third = started("clerk-2")
+    for pid, number in ((first.pid, 0), (second.pid, 1), (third.pid, 1)):
+        assert others_of(pid, "clerk-1", "clerk-2") == number
+
+
+def others_of(pid: int | None, *clerks: str) -> int:
+    """How many who are no clerks have written, when this process waits to write."""
+    here = scene(Hand())
+    here.books = SimpleNamespace(waiting=pid)
+    here.clerks = [*clerks] or ["clerk-1"]
+    here.note_writer()
+    return here.f.kept["others"]
 
 
 @pytest.mark.parametrize(
