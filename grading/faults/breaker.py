@@ -164,17 +164,16 @@ class Breaker:
 
         One that an earlier cell left behind may bear the same name.
         """
-        return max(
-            self._processes(word), key=lambda one: (one.create_time(), one.pid), default=None
-        )
+        return max(self.processes(word), key=lambda one: (one.create_time(), one.pid), default=None)
 
     def client(self, word: str) -> psutil.Process | None:
         """The same among those that are connected to a broker: not what only bears the name."""
         ports = {int(one.rpartition(":")[2]) for one in self.cluster.address.split(",")}
-        found = [one for one in self._processes(word) if ports & ports_of(one)]
+        found = [one for one in self.processes(word) if ports & ports_of(one)]
         return max(found, key=lambda one: (one.create_time(), one.pid), default=None)
 
-    def _processes(self, word: str) -> list[psutil.Process]:
+    def processes(self, word: str) -> list[psutil.Process]:
+        """All processes of the student's cell that have this word among their arguments."""
         found = []
         with suppress(psutil.NoSuchProcess):
             for process in psutil.Process(self._owner).children(recursive=True):

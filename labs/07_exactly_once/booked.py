@@ -9,8 +9,6 @@ from collections import Counter
 
 from grading.judge.checks import Unseen, expect
 
-CENTS = 1_000_000
-
 
 def log_of(x, topic):
     """(partition, offset) -> stock and price of each record."""
@@ -25,10 +23,30 @@ def log_of(x, topic):
     return found
 
 
+def topic_of(x, task):
+    """The topic of a task."""
+    return (x.p.careless, x.p.killed, x.p.locked, x.p.shared)[task - 1]
+
+
+def is_blank(x, task):
+    """Whether nothing happened in a task: no record was ever in its topic."""
+    try:
+        x.kept(task)
+    except Unseen:
+        partitions = x.kafka.topic(topic_of(x, task)).partitions
+        return all(one.end_offset == 0 for one in partitions)
+    return False
+
+
+def why_empty(x, task):
+    """Why there is no record in the topic of a task, where nothing happened."""
+    return f"{topic_of(x, task)} is empty, as task {task} has no answer or has not run"
+
+
 def looked_at(x, task):
     """What the fault of a task has seen; ends the check where a row or a reader is not honest."""
     kept = x.kept(task)
-    topic = (x.p.careless, x.p.killed, x.p.locked, x.p.shared)[task - 1]
+    topic = topic_of(x, task)
     found = Counter(record.partition for record in x.read(topic))
     if found != Counter(dict(enumerate(kept["ends"]))):
         raise Unseen(f"{topic} does not hold the records any more that the clerks were to book")
@@ -77,3 +95,25 @@ def newest_of(x, topic):
     for _, (stock, cents) in sorted(log_of(x, topic).items()):
         found[stock] = cents
     return found
+
+
+def wrong_in_report(x, task):
+    """What is not true in the report of a topic, as a sentence; empty where all is."""
+    topic = topic_of(x, task)
+    form = {"records": int, "rows": int, "missing": int, "twice": int}
+    try:
+        said = x.value("report", {topic: form})[topic]
+        rows = [] if is_blank(x, task) else looked_at(x, task)["trades"]
+    except Unseen as why:
+        return str(why)
+    log = places((one.partition, one.offset) for one in x.read(topic, may_be_empty=True))
+    found = places(rows)
+    there = {
+        "records": len(log),
+        "rows": len(rows),
+        "missing": len(log.keys() - found.keys()),
+        "twice": sum(number > 1 for number in found.values()),
+    }
+    wrong = ", ".join(name for name in there if said[name] != there[name])
+    so = "" if log else f": {why_empty(x, task)}"
+    return wrong and f"{topic}: {wrong} of your report is not what is there{so}"

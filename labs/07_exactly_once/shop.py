@@ -41,6 +41,7 @@ SETTINGS = quick.consumer | {
     "value_deserializer": json.loads,
 }
 PATIENCE = 110  # seconds for a stage, on a quiet machine
+A_WHILE = 15  # seconds for a broker to answer
 FAREWELL = 20  # seconds for a program to end when it is told to
 MOST_ENDS = 8  # by itself
 SAID = 2_000  # letters
@@ -138,7 +139,7 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
     When the bell rings (a record in the topic `lab.p.bell`) the next stage begins; who is not in it
     is told to end. Returns how they ended, as pairs of name and status: a signal has a minus.
     """
-    view = lab.cluster.topic(topic)
+    view = told(lab, topic)
     if view.records:
         raise CourseError(
             f"{topic} has {view.records} records of an earlier run.",
@@ -150,7 +151,7 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
     run = functools.partial(
         start, program=packed(program), job=job | {"partitions": len(view.partitions)}
     )
-    before, ends, told, running = rings(lab), [], [], {}
+    before, ends, sent_home, running = told(lab, lab.p.bell).records, [], [], {}
 
     def look_after(number):
         """Whether the stage is over."""
@@ -160,12 +161,14 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
                 raise ends_by_itself(name, Path(f"{name}.txt").read_text(errors="replace"))
         for name in set(stages[number]) - running.keys():
             running[name] = run(name)
-        return rings(lab) > before + number
+        with contextlib.suppress(CourseError):  # a broker that is busy: asked again in a moment
+            return lab.cluster.topic(lab.p.bell).records > before + number
+        return False
 
     try:
         for number, stage in enumerate((*stages, ())):
             going = {name: running.pop(name) for name in running.keys() - set(stage)}
-            told += going.items()
+            sent_home += going.items()
             for one in going.values():
                 one.terminate()
             for one in going.values():
@@ -176,10 +179,10 @@ def keep_running(lab, program, topic, file, stages=(("clerk-1",),)):
                 look = functools.partial(look_after, number)
                 wait_until(look, timeout=PATIENCE * pace.now(), what="the bell", every=0.1)
     finally:
-        for one in (*running.values(), *(one for _, one in told)):
+        for one in (*running.values(), *(one for _, one in sent_home)):
             one.kill()
             one.wait()
-    return ends + [(name, one.returncode) for name, one in told]
+    return ends + [(name, one.returncode) for name, one in sent_home]
 
 
 def ends_by_itself(name, said):
@@ -198,9 +201,14 @@ def foretold():
     return None
 
 
-def rings(lab):
-    """How often the bell has rung."""
-    return lab.cluster.topic(lab.p.bell).records
+def told(lab, topic):
+    """The topic, from a broker that may be busy at first."""
+    return wait_until(
+        functools.partial(lab.cluster.topic, topic),
+        timeout=A_WHILE * pace.now(),
+        what=f"what a broker tells of {topic}",
+        not_yet=(CourseError,),
+    )
 
 
 def main(name, program, job):

@@ -14,7 +14,8 @@ def batch_is_one_transaction(x):
     is_newest = all(found.get(stock) == cents for stock, cents in there.items())
     yield expect(
         not (kept["torn"] and is_newest),
-        f"between two commits, {kept['torn']} times a trade was in the books and its price not yet",
+        f"a batch took more than one transaction: {kept['torn']} times its trades came before its "
+        "prices",
         must=True,
     )
     yield expect(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -164,15 +165,58 @@ def test_an_older_trade_is_tried(
     assert result("older_changes_nothing", 2, booked_in_memory(text)).outcome is outcome
 
 
+RIGHT = {"records": 60, "rows": 60, "missing": 0, "twice": 0}
+NOTHING = dict.fromkeys(RIGHT, 0)
+NEWEST = {STOCKS[0]: 158, STOCKS[1]: 159}
+
+
 def test_the_report_is_held_against_books_and_log() -> None:
-    right = {"records": 60, "rows": 60, "missing": 0, "twice": 0}
-    report = {P.careless: right, P.killed: right}
+    report = {P.careless: RIGHT, P.killed: RIGHT}
     assert result("report_is_true", 1, {"report": report}).outcome is Outcome.PASS
-    other = {"report": report | {P.killed: right | {"twice": 1}}}
+    other = {"report": report | {P.killed: RIGHT | {"twice": 1}}}
     assert result("report_is_true", 1, other).outcome is Outcome.PART
-    half = {P.killed: right}
+    half = {P.killed: RIGHT}
     assert result("report_is_true", 1, {"report": half}).outcome is Outcome.PART
     assert result("report_is_true", 1, {"report": report}, others=1).outcome is Outcome.PART
-    newest = {STOCKS[0]: 158, STOCKS[1]: 159}
-    assert result("newest_by_spark", 2, {"newest": newest}).outcome is Outcome.PASS
-    assert result("newest_by_spark", 2, {"newest": newest | {"X": 1}}).outcome is Outcome.FAIL
+    assert result("newest_by_spark", 2, {"newest": NEWEST}).outcome is Outcome.PASS
+    assert result("newest_by_spark", 2, {"newest": NEWEST | {"X": 1}}).outcome is Outcome.FAIL
+
+
+def share_of(check: str, report: dict[int, dict], newest: dict, *blank: int) -> float:
+    """What a check of task 5 gives where these tasks have no answer."""
+    empty = [TOPICS[task] for task in blank]
+    logs = {topic: [] if topic in empty else log() for topic in TOPICS.values()}
+    topics = {
+        topic: [replace(partition(0, [0]), end_offset=0 if topic in empty else 30)]
+        for topic in logs
+    }
+    kept = {task: dict(HONEST) for task in TOPICS if task not in blank}
+    values = {"report": {TOPICS[task]: said for task, said in report.items()}, "newest": newest}
+    good, of = share(result_of(LAB, check, logs, values, topics, kept))
+    return good / of
+
+
+@pytest.mark.parametrize(
+    ("blank", "report", "newest", "shares"),
+    [
+        ([2], {1: RIGHT, 2: NOTHING}, {}, (1, 1)),
+        ([1], {1: NOTHING, 2: RIGHT}, NEWEST, (1, 1)),
+        ([2], {1: RIGHT, 2: RIGHT}, NEWEST, (0.5, 0)),
+        ([2], {1: NOTHING, 2: NOTHING}, {}, (0.5, 0)),
+        ([1], {1: RIGHT, 2: RIGHT}, {}, (0.5, 0)),
+        ([1, 2], {1: NOTHING, 2: NOTHING}, {}, (0, 0)),
+    ],
+)
+def test_a_blank_task_takes_nothing_from_a_true_report(
+    blank: list[int], report: dict, newest: dict, shares: tuple[float, float]
+) -> None:
+    checks = ("report_is_true", "newest_by_spark")
+    assert tuple(share_of(check, report, newest, *blank) for check in checks) == shares
+
+
+def test_a_topic_that_was_emptied_is_none_that_nobody_booked() -> None:
+    kept = {1: dict(HONEST), 2: dict(HONEST)}
+    logs = {P.careless: log(), P.killed: []}
+    values = {"report": {P.careless: RIGHT, P.killed: NOTHING}, "newest": {}}
+    for check, outcome in (("report_is_true", Outcome.PART), ("newest_by_spark", Outcome.FAIL)):
+        assert result_of(LAB, check, logs, values, {}, kept).outcome is outcome

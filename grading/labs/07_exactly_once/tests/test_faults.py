@@ -1,5 +1,6 @@
 """What the faults of lab 07 see and do, without a cluster."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,9 @@ from typing import Any
 import psutil
 import pytest
 
-from grading.define import definition
+from grading.define import definition, seed
+from grading.faults.breaker import Breaker
+from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 LAB = definition.load("lab07_exactly_once")
@@ -26,6 +29,9 @@ class Hand:
 
     def process(self, name: str) -> psutil.Process | None:
         return self._processes.pop(0)
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        return Breaker(None, None, seed.Parameters({}), os.getpid()).processes(name)
 
     def keep(self, **facts: Any) -> None:
         self.kept |= facts
@@ -78,10 +84,25 @@ def test_a_writer_that_is_no_clerk_is_counted_and_one_that_has_ended_is_not(star
     ended.kill()
     ended.wait()
     for pid, number in ((clerk.pid, 0), (ended.pid, 0), (None, 0), (other.pid, 1)):
-        here = scene(Hand())
-        here.books = SimpleNamespace(waiting=pid)
-        here.note_writer()
-        assert here.f.kept["others"] == number
+        assert others_of(pid) == number
+
+
+def test_a_clerk_is_the_only_one_of_its_name_and_is_to_be_there(started: Any) -> None:
+    first, second = started("clerk-1"), started("clerk-2")
+    assert others_of(second.pid) == 1, "one clerk is to be there, and this calls itself another"
+    assert others_of(second.pid, "clerk-1", "clerk-2") == 0
+    third = started("clerk-2")
+    for pid, number in ((first.pid, 0), (second.pid, 1), (third.pid, 1)):
+        assert others_of(pid, "clerk-1", "clerk-2") == number
+
+
+def others_of(pid: int | None, *clerks: str) -> int:
+    """How many who are no clerks have written, when this process waits to write."""
+    here = scene(Hand())
+    here.books = SimpleNamespace(waiting=pid)
+    here.clerks = [*clerks] or ["clerk-1"]
+    here.note_writer()
+    return here.f.kept["others"]
 
 
 @pytest.mark.parametrize(
@@ -140,3 +161,44 @@ def test_what_a_program_says_before_it_ends_begins_with_the_cause(
     said = "Traceback\n" + "  a line\n" * 900 + "NameError: name 'book' is not defined\n"
     assert str(ends_by_itself("clerk-1", said)).splitlines()[0].endswith("'book' is not defined")
     assert "says nothing" in str(ends_by_itself("clerk-1", ""))
+
+
+class Clerk:
+    """A process that runs until it is told to end."""
+
+    returncode = 0
+
+    def poll(self) -> None:
+        return None
+
+    def terminate(self) -> None:
+        pass
+
+    kill = terminate
+
+    def wait(self, timeout: float = 0) -> int:
+        return self.returncode
+
+
+def test_a_broker_that_does_not_answer_for_a_moment_ends_no_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(LAB.place.student)
+    import shop
+
+    there = [SimpleNamespace(records=number, partitions=[0]) for number in (0, 0, 0, 1)]
+    answers: list[Any] = [there[0], there[1], there[2], there[3]]
+    for place in (3, 2, 1, 0):  # each question is asked in vain once
+        answers.insert(place, CourseError("No leader answers for partition 0."))
+
+    def topic(name: str) -> Any:
+        said = answers.pop(0)
+        if isinstance(said, CourseError):
+            raise said
+        return said
+
+    p = SimpleNamespace(batch=3, killed="killed", bell="bell")
+    lab = SimpleNamespace(p=p, cluster=SimpleNamespace(topic=topic, address="nowhere:1"))
+    monkeypatch.setattr(shop, "start", lambda *_, **__: Clerk())
+    assert shop.keep_running(lab, len, "killed", "books.sqlite") == [("clerk-1", 0)]
+    assert not answers
