@@ -260,6 +260,14 @@ def test_who_skipped_the_leave_has_the_kill_all_the_same():
         assert found.outcome is Outcome.PASS, found.messages
 
 
+def test_who_left_task_2_out_still_counts():
+    """Eight points were lost for records that no cell had let come."""
+    values = {"counted": {k: v for k, v in VALUES["counted"].items() if k != "new"}}
+    left_out = {"topic": without(sent(), "new"), "seen": without(told(), "new")}
+    found = judged("counted_by_stage", **left_out, values=values, kept={5: {"alone": 2}})
+    assert found.outcome is Outcome.PASS, found.messages
+
+
 def test_no_message_tells_what_is_asked_for():
     values = {"from_start": 1, "waits": {"leave": 9.0, "crash": 9.0}, "shares": {A: [1]}}
     for check, asked in (
