@@ -25,7 +25,7 @@ from grading.define.definition import Definition
 from grading.judge.outcome import Outcome
 from grading.keep.evidence import Evidence, cell_from_json, result_from_json
 from grading.run import pace
-from grading.run.fork_server import ForkServer, Worker
+from grading.run.fork_server import AttemptProcess, ForkServer
 from grading.run.job import Job
 from grading.run.outputs import shortened
 from grading.run.processes import end_below, end_marked
@@ -72,7 +72,7 @@ class Attempt:
         words = [lab.name, str(lab.place.root), str(self.folder), around.to_json()]
         with theirs, os.fdopen(read, "rb") as stdin:
             if server is None:
-                self.process: Worker = subprocess.Popen(
+                self.process: AttemptProcess = subprocess.Popen(
                     [sys.executable, "-P", "-m", "grading.run.worker", *words],
                     stdin=stdin,
                     stdout=theirs.fileno(),

@@ -32,7 +32,7 @@ UNKNOWN = -signal.SIGKILL
 """How a process ended whose server is gone, so that nobody can tell."""
 
 
-class Worker(Protocol):
+class AttemptProcess(Protocol):
     """What an attempt asks of its process, as `subprocess.Popen` has it."""
 
     pid: int

@@ -42,6 +42,7 @@ lab
 
 # %%
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from kafka import ConsumerRebalanceListener, KafkaAdminClient
@@ -75,10 +76,8 @@ def fresh(topic, file, partitions):
 
 def select(file, query):
     """The rows that the query finds in these books."""
-    db = sqlite3.connect(file)
-    rows = db.execute(query).fetchall()
-    db.close()
-    return rows
+    with closing(sqlite3.connect(file)) as db:
+        return db.execute(query).fetchall()
 
 
 if lab.p.bell not in admin.list_topics():
