@@ -164,13 +164,12 @@ class Breaker:
 
         One that an earlier cell left behind may bear the same name.
         """
-        return max(self.processes(word), key=lambda one: (one.create_time(), one.pid), default=None)
+        return _youngest(self.processes(word))
 
     def client(self, word: str) -> psutil.Process | None:
         """The same among those that are connected to a broker: not what only bears the name."""
         ports = {int(one.rpartition(":")[2]) for one in self.cluster.address.split(",")}
-        found = [one for one in self.processes(word) if ports & ports_of(one)]
-        return max(found, key=lambda one: (one.create_time(), one.pid), default=None)
+        return _youngest([one for one in self.processes(word) if ports & ports_of(one)])
 
     def processes(self, word: str) -> list[psutil.Process]:
         """All processes of the student's cell that have this word among their arguments."""
@@ -278,6 +277,10 @@ class Breaker:
             # One that comes back is not noted: it may well be long about it.
             self._broken.add(broker)
             self.note(f"broker {broker} {done}")
+
+
+def _youngest(processes: list[psutil.Process]) -> psutil.Process | None:
+    return max(processes, key=lambda one: (one.create_time(), one.pid), default=None)
 
 
 def _with_those_below(owner: int) -> list[psutil.Process]:

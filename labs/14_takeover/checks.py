@@ -123,10 +123,8 @@ def counted_by_stage(x):
         of_stage = there.setdefault(stage_of(record), {})
         name = record.key_text() or ""
         of_stage[name] = of_stage.get(name, 0) + 1
-    if not optional(x, "new"):  # task 2 was left out
-        some_told(x, seen(x, "crash", x.p.members), "crash")
-    else:
-        some_told(x, seen(x, "new", x.p.members), "new")
+    stage = "new" if optional(x, "new") else "crash"  # task 2 may have been left out
+    some_told(x, seen(x, stage, x.p.members), stage)
     after_crash(x)  # without a group that lost two there is nothing to count
     members_tell(x)
     counted = {
