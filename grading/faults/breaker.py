@@ -185,6 +185,7 @@ class Breaker:
         """SIGKILL for a client of the student's. Returns when that was, in ms as brokers date.
 
         A process that bears the name beside the client is none, and is not reached.
+        It does nothing more from then on; that it has ended shows some milliseconds later.
         """
         with self._found(word, "that is connected to a broker", self.client) as process:
             process.kill()
