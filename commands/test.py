@@ -36,7 +36,8 @@ def test(
     ci: Annotated[
         bool,
         typer.Option(
-            "--ci", help="Of what --all adds: what the last changes touch, and a third of the rest."
+            "--ci",
+            help="Of what --all adds, what there is time for in CI: first what changed.",
         ),
     ] = False,  # noqa: PT028
     changed: Annotated[

@@ -11,7 +11,7 @@ import ast
 import functools
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import kafkalab
@@ -30,8 +30,14 @@ WITHOUT_EFFECT = re.compile(
 )
 # An evening's work at most: what to look at where no tag says what was tested whole.
 HOURS = 3
-# Of what CI need not test each time, it tests one part of three, in turn.
+# Of lessons that did not change, CI runs the cells of one in three a second time, in turn.
 PARTS = 3
+# Minutes of tests for which a run of CI has room beyond `./course test`, which takes half an hour
+# there. Workers share them.
+ROOM = 20
+# What a test of the rest costs that says nothing else (`@pytest.mark.rest(minutes=8)`), on a busy
+# machine.
+MINUTES = 0.5
 
 
 def base() -> str:
@@ -136,4 +142,25 @@ def _git(*arguments: str) -> str:
 
 def has_its_turn(number: int, parts: int = PARTS) -> bool:
     """Whether the test with this number among those that CI need not run each time is run now."""
-    return number % parts == int(_git("rev-list", "--count", "HEAD") or 0) % parts
+    return number % parts == _commits() % parts
+
+
+def in_turn(minutes: Sequence[float], room: float) -> list[int]:
+    """Those of some tests, by their numbers, that have their turn now: none without room.
+
+    Commit by commit each has it once, and then the first ones again. They take no longer than
+    `room` together; who takes longer alone has a turn alone.
+    """
+    turns: list[list[int]] = []
+    left = 0.0
+    for number, price in enumerate(minutes if room > 0 else ()):
+        if not turns or price > left:
+            turns.append([])
+            left = room
+        turns[-1].append(number)
+        left -= price
+    return turns[_commits() % len(turns)] if turns else []
+
+
+def _commits() -> int:
+    return int(_git("rev-list", "--count", "HEAD") or 0)

@@ -31,8 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--rest",
         choices=["all", "none", "ci"],
         default="all",
-        help="tests marked `rest`: all of them, none, or those that the newest changes touch and "
-        "a third of the others, in turn by the number of commits",
+        help="tests marked `rest`: all of them, none, or for which a run of CI has the time, in "
+        "turn by the number of commits, and first those that the newest changes touch",
     )
     course.addoption(
         "--changed", metavar="COMMIT", help="only what depends on files changed since this commit"
@@ -60,12 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--rest") == "none":
         _keep(config, items, [item for item in items if not _is_rest(item)])
     elif config.getoption("--rest") == "ci":
-        since = changes.changed_since(changes.base())
-        rest = [item for item in items if _is_rest(item)]
-        untouched = [item for item in rest if not changes.touched(_sources(item), since)]
-        out = {item for number, item in enumerate(untouched) if not changes.has_its_turn(number)}
-        out |= {item for item in rest if item.get_closest_marker("whole")}
-        _keep(config, items, [item for item in items if item not in out])
+        now = _have_their_turn([item for item in items if _is_rest(item)])
+        _keep(config, items, [item for item in items if not _is_rest(item) or item in now])
     arrange(items)
 
 
@@ -82,6 +78,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Units:
 
 def _is_rest(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(name) for name in ("rest", "machine", "whole"))
+
+
+def _have_their_turn(rest: list[pytest.Item]) -> set[pytest.Item]:
+    since = changes.changed_since(changes.base())
+    touched: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in rest:
+        if not item.get_closest_marker("whole"):
+            (touched if changes.touched(_sources(item), since) else others).append(item)
+    chosen: set[pytest.Item] = set()
+    for part in (touched, others):
+        left = changes.ROOM - sum(map(_minutes, chosen))
+        chosen |= {part[number] for number in changes.in_turn([*map(_minutes, part)], left)}
+    return chosen
+
+
+def _minutes(item: pytest.Item) -> float:
+    told = [item.get_closest_marker(name) for name in ("rest", "machine")]
+    return max(mark.kwargs.get("minutes", changes.MINUTES) for mark in told if mark)
 
 
 def _sources(item: pytest.Item) -> list[Path]:

@@ -140,7 +140,7 @@ def stranger(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-@pytest.mark.rest
+@pytest.mark.rest(minutes=2)
 @pytest.mark.content("authoring/template")
 @pytest.mark.cluster
 def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
@@ -149,7 +149,7 @@ def test_a_lab_is_proved_as_it_is(stranger: Callable[..., str]) -> None:
     assert "lab15_my_task" in stranger("verify", "lab15", *sandboxed.options())
 
 
-@pytest.mark.rest
+@pytest.mark.rest(minutes=2)
 @pytest.mark.content("authoring/template")
 @pytest.mark.cluster
 @pytest.mark.spark

@@ -84,7 +84,7 @@ def test_lab_on_docker(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert proof.problems == []
 
 
-@pytest.mark.rest
+@pytest.mark.rest(minutes=8)
 @pytest.mark.cluster
 @pytest.mark.spark
 @pytest.mark.timeout(1200)
