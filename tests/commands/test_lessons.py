@@ -22,7 +22,7 @@ LESSON = """# %% [markdown]
 # Well?
 
 # %%{mark}
-engine = "docker"
+engine = "process"
 
 # %%
 import os
@@ -43,6 +43,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
+    monkeypatch.setenv("KAFKALAB_ENGINE", "process")  # a command sets it: it is put back
     for module in (build, run):
         monkeypatch.setattr(module, "Course", lambda: Course(tmp_path))
     return Course(tmp_path)
@@ -58,7 +59,7 @@ def long_one(course: Course) -> Course:
     (course.root / "lessons" / "00_bad.py").unlink()
     lesson = course.root / "lessons" / "01_good.py"
     prose = "# %% [markdown]\n# A message.\n#\n" + "# word\n" * 1_300
-    proof = '# %% tags=["proof"]\nassert engine == "docker", engine\n'
+    proof = '# %% tags=["proof"]\nassert engine == "process", engine\n'
     text = lesson.read_text("utf-8").replace(
         "# %%\nimport os", f"{prose}\n{proof}\n# %%\nimport os"
     )
@@ -120,8 +121,8 @@ def test_build_writes_and_check_says_what_differs(course: Course) -> None:
 def test_run_goes_on_after_a_failure_and_says_where(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KAFKALAB_ENGINE", "process")
-    result = call("run", "--json", "--engine", "docker")
+    monkeypatch.setenv("KAFKALAB_ENGINE", "docker")  # the word of the command counts
+    result = call("run", "--json", "--engine", "process")
     assert result.exit_code == 1
     bad, good = json.loads(result.stdout)
     assert (bad["lesson"], bad["passed"]) == ("00_bad", False)
@@ -132,11 +133,11 @@ def test_run_goes_on_after_a_failure_and_says_where(
 
 
 @pytest.mark.slow
-def test_a_page_is_run_as_it_was_built(long_one: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_run_as_it_was_built(long_one: Course) -> None:
     call("build")
     built = json.loads((long_one.root / "notebooks" / "01_good.ipynb").read_text("utf-8"))["cells"]
     for option, extra in (["--page"], 0), ([], 1):
-        result = call("run", "--json", "--engine", "docker", *option)
+        result = call("run", "--json", "--engine", "process", *option)
         (ran,) = json.loads(result.stdout)
         assert ran["passed"], ran["problem"]
         cells = json.loads(Path(ran["notebook"]).read_text("utf-8"))["cells"]
@@ -151,11 +152,11 @@ def test_a_page_is_run_as_it_was_built(long_one: Course, monkeypatch: pytest.Mon
 def test_a_course_without_scripts_runs_its_pages(long_one: Course) -> None:
     call("build")
     shutil.rmtree(long_one.root / "lessons")
-    (ran,) = json.loads(call("run", "01", "--json", "--engine", "docker").stdout)
+    (ran,) = json.loads(call("run", "01", "--json", "--engine", "process").stdout)
     assert (ran["lesson"], ran["problem"]) == ("01_good", "")
     page = long_one.root / "notebooks" / "01_good.ipynb"
-    page.write_text(page.read_text("utf-8").replace('engine = \\"docker\\"', "1 / 0"), "utf-8")
-    (ran,) = json.loads(call("run", "--page", "--json", "--engine", "docker").stdout)
+    page.write_text(page.read_text("utf-8").replace('engine = \\"process\\"', "1 / 0"), "utf-8")
+    (ran,) = json.loads(call("run", "--page", "--json", "--engine", "process").stdout)
     assert ran["problem"].startswith("01_good.ipynb, cell 3: ZeroDivisionError"), ran
     assert Path(ran["page"]).exists()
     assert "there are 01_good" in call("run", "07").stderr
