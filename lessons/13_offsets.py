@@ -172,7 +172,7 @@ ax = offsets.by_point(list(fates.values()), points)
 ax.set_title(title)
 charts.show(ax, f"{title}. For each program and each point of the kill, the fate of 12 payments.")
 
-# %% tags=["proof", "B85", "B185"]
+# %% tags=["proof", "B85", "B185", "C99"]
 found = {place: (one.twice, one.never) for place, one in fates.items()}
 careful_fates = [found["work, then commit", point] for point in points]
 assert careful_fates == [([], []), ([4, 5], []), ([4, 5, 6, 7], [])], found
