@@ -4,6 +4,9 @@ import re
 
 from authoring.build import REPOSITORY
 
+# For each claim that is judged, the row of the outline whose proof shows it.
+SHOWN_BY = ["A77", "C99", "A10", "A8", "A87", "R20", "A114", "R21", "B65"]
+SHOWN_BY += ["B163", "B84", "A30", "B82", "Q32", "R21"]
 PAGE = (REPOSITORY / "lessons" / "reference" / "kafka.md").read_text("utf-8")
 
 
@@ -58,3 +61,14 @@ def test_each_question_of_a_review_is_answered() -> None:
     assert [len(questions) for questions in asked.values()] == [6, 9, 7, 7, 5, 4, 5]
     for questions in asked.values():
         assert all(question.endswith("?") and answer.strip() for question, answer in questions)
+
+
+def test_each_claim_is_judged_and_shown_where_the_page_says() -> None:
+    outline = (REPOSITORY / "lessons" / "outline.md").read_text("utf-8")
+    proved = {row[0]: (row[2], row[3]) for row in rows(outline) if len(row) == 4}
+    judged = rows(part("Claims, judged"))
+    assert len({claim for claim, _, _ in judged}) == len(SHOWN_BY) == 15
+    for (claim, verdict, place), row in zip(judged, SHOWN_BY, strict=True):
+        plan, proof = proved[row]
+        assert verdict
+        assert place in (plan if proof == "planned" else proof), claim
