@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
 
 from grading.define import definition, master, seed
+from grading.define.definition import Definition
 from grading.judge import checks
-from grading.judge.checks import Result, Unseen
+from grading.judge.checks import Check, Result, Unseen
 from grading.judge.log import Log, Record
 from grading.judge.plain import as_json
 from grading.judge.visible import CellState, Visible
@@ -55,14 +57,27 @@ def record(partition: int, offset: int, value: bytes | None, key=None, headers=(
     return Record(partition, offset, 0, key, value, headers)
 
 
+@cache
+def loaded(lab: str) -> Definition:
+    """The definition of a lab of the course. No test changes one of these."""
+    return definition.load(lab)
+
+
+@cache
+def all_checks(lab: str) -> dict[str, Check]:
+    """Id -> check, of the public and of the hidden ones."""
+    return {check.id: check for check in (*loaded(lab).checks, *loaded(lab).hidden_checks())}
+
+
+@cache
 def parameters(lab: str) -> seed.Parameters:
-    found = definition.load(lab)
+    found = loaded(lab)
     return seed.parameters(found.make, seed.practice_seed(found.name))
 
 
 def wrong_answer(lab: str, name: str) -> WrongAnswer:
     """The wrong answer of this name."""
-    found = definition.load(lab)
+    found = loaded(lab)
     return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
 
 
@@ -78,9 +93,7 @@ def result(lab: str, check: str, logs=None, values=None, topics=None, seen=None)
 
     seen: what the fault of a task has kept.
     """
-    found = definition.load(lab)
-    chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
     view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
     x = Visible(Notebook(values or {}, seen=seen or {}), view, parameters(lab), "seed")
     x.begin(check)
-    return checks.run(chosen, x)
+    return checks.run(all_checks(lab)[check], x)
