@@ -4,6 +4,7 @@ The same text gives the same bytes on every machine and in every run: cell ids a
 kernel is written down, and nothing of the machine or of a run goes in.
 """
 
+import functools
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -56,6 +57,15 @@ def checked(
     text: str, path: str, hints: set[int] | None = None, rows: Collection[str] | None = None
 ) -> Script:
     """The script, or BadScript. What is not given (see rules.refusals) is not looked at."""
+    known = None if hints is None else frozenset(hints)
+    return _checked(text, path, known, None if rows is None else frozenset(rows))
+
+
+@functools.lru_cache(maxsize=128)
+def _checked(
+    text: str, path: str, hints: frozenset[int] | None, rows: frozenset[str] | None
+) -> Script:
+    """A build asks for each script once for the tables and once for its page."""
     script = percent.read(text, path)
     if problems := rules.refusals(script, hints=hints, rows=rows):
         raise BadScript(problems)

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from grading.define.marks import CHECK, TASK
 
@@ -103,8 +103,12 @@ class Script:
         return (cell for cell in self.cells if cell.kind == "markdown")
 
 
+@lru_cache(maxsize=128)
 def read(text: str, path: str) -> Script:
-    """Cells of a percent script. `path` is only used to name the place of a problem."""
+    """Cells of a percent script. `path` is only used to name the place of a problem.
+
+    The same text gives the same object again, which nobody changes: to parse the cells is slow.
+    """
     script = Script(path, [])
     lines = text.splitlines()
     marks = {

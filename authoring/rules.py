@@ -56,7 +56,7 @@ def task_titles(script: Script) -> dict[int, str]:
 
 
 def refusals(
-    script: Script, *, hints: set[int] | None = None, rows: Collection[str] | None = None
+    script: Script, *, hints: Collection[int] | None = None, rows: Collection[str] | None = None
 ) -> list[Problem]:
     """Everything that keeps the script from becoming a notebook.
 
@@ -65,12 +65,13 @@ def refusals(
     """
     lab = is_lab(script)
     found = [*script.problems, *_frame(script.page(), lab), *proofs.names_for_the_page(script)]
+    titles = task_titles(script)
     for cell in script.cells:
         found += _tags(script, cell, lab, rows)
         if cell.kind == "code":
             claimed = [tag for tag in cell.tags if is_row(tag)]
             found += proofs.problems(script, cell, claimed, lab)
-            found += solutions.problems(script, cell, task_titles(script).get(cell.task or 0, ""))
+            found += solutions.problems(script, cell, titles.get(cell.task or 0, ""))
     if lab:
         found += _tasks(script, hints)
         found += demos.problems(script)
@@ -151,7 +152,7 @@ def _tags(script: Script, cell: Cell, lab: bool, rows: Collection[str] | None) -
         )
 
 
-def _tasks(script: Script, hints: set[int] | None) -> Iterator[Problem]:
+def _tasks(script: Script, hints: Collection[int] | None) -> Iterator[Problem]:
     tasks = [(cell.task, position) for position, cell in enumerate(script.cells) if cell.task]
     checks = [(cell.check, position) for position, cell in enumerate(script.cells) if cell.check]
     titles = task_titles(script)

@@ -19,6 +19,13 @@ NOT_QUICK = ("cluster", "spark", "docker", "browser", "process", "slow")
 MOST_WORKERS = 3
 MORE_THAN_CORES = 1
 BYTES_A_WORKER = 3 << 30
+# Options of pytest and of ours whose value is the next word; any may also look like a path.
+WITH_VALUE = {
+    *("-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rest", "--tb", "--dist", "--maxfail"),
+    *("--basetemp", "--color", "--confcutdir", "--deselect", "--durations", "--durations-min"),
+    *("--hypothesis-profile", "--hypothesis-seed", "--ignore", "--ignore-glob", "--junitxml"),
+    *("--log-level", "--override-ini", "--rootdir", "--timeout", "--verbosity"),
+}
 
 
 def test(
@@ -50,11 +57,11 @@ def test(
     """Run the tests. Other arguments go to pytest; paths count from the course's folder."""
     if quick + everything + ci > 1:
         raise typer.BadParameter("one of --quick, --all and --ci at a time")
-    command = [sys.executable, "-m", "pytest"]
+    # No test is a coroutine; that plugin comes with JupyterLab, and each process would import it.
+    command = [sys.executable, "-m", "pytest", "-p", "no:anyio"]
     if quick:
         command += ["-m", " and ".join(f"not {marker}" for marker in NOT_QUICK)]
-    named = [word for word in context.args if not word.startswith("-")]
-    if not named:
+    if not named(context.args):
         if quick:
             command += ["--hypothesis-profile", "quick"]
         command += ["--rest", "all" if everything else "ci" if ci else "none"]
@@ -66,6 +73,16 @@ def test(
     os.chdir(repository())
     sys.stdout.flush()
     os.execv(sys.executable, [*command, *context.args])
+
+
+def named(arguments: list[str]) -> list[str]:
+    """Files, folders and tests among the arguments: neither options nor the values of these."""
+    before = ["", *arguments]
+    return [
+        word
+        for word, option in zip(arguments, before, strict=False)
+        if not word.startswith("-") and option not in WITH_VALUE
+    ]
 
 
 def workers(is_quick: bool = False) -> int:

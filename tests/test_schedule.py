@@ -29,6 +29,35 @@ def test_workers_fit_the_cores_and_the_memory(monkeypatch, cores, memory, is_qui
 
 
 @pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], []),
+        (["-k", "digest"], []),
+        (["-k", "tests", "-p", "no:anyio", "-m", "not slow", "-x"], []),
+        (["--deselect", "tests/test_tree.py", "--tb=short"], []),
+        (["tests/test_tree.py", "-k", "ruff", "-x", "labs"], ["tests/test_tree.py", "labs"]),
+        (["-x", "--lf", "tests/test_tree.py::test_a"], ["tests/test_tree.py::test_a"]),
+        (["-kdigest", "--maxfail", "2"], []),
+    ],
+)
+def test_the_value_of_an_option_names_no_test(arguments, expected):
+    assert verb.named(arguments) == expected
+
+
+@pytest.mark.parametrize("arguments", [["-k", "name"], ["-p", "no:anyio"], ["-m", "not slow"]])
+def test_quick_tests_that_are_chosen_by_an_option_have_all_workers(monkeypatch, arguments):
+    ran = []
+    monkeypatch.setattr(os, "execv", lambda _, command: ran.append(command))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")  # what the verb takes away comes back
+    monkeypatch.chdir(".")
+    verb.test(SimpleNamespace(args=arguments), quick=True)
+    (command,) = ran
+    assert command[-2:] == arguments
+    assert command[command.index("-n") + 1] == str(verb.workers(is_quick=True))
+    assert command[command.index("--hypothesis-profile") + 1] == "quick"
+
+
+@pytest.mark.parametrize(
     ("test", "expected"),
     [
         ("tests/kafkalab/engine/test_docker_engine.py::test_a", "docker"),

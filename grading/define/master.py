@@ -82,7 +82,7 @@ def _built(lab: Definition, build: Callable[[str, str], NotebookNode]) -> Notebo
         ) from None
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=64)
 def _made(build: Callable[[str, str], NotebookNode], text: str, path: str) -> NotebookNode:
     """Grading, a proof and a release ask again and again, and a notebook follows from its text."""
     return build(text, path)

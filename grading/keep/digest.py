@@ -126,6 +126,9 @@ class Closure:
     def _file(self, module: str) -> Path | None:
         """Where a module lies. Asked for each name of it that is imported, and looked up once."""
         if module not in self._found:
+            above = self._found.get(module.rpartition(".")[0])
+            if above is not None and above.name != "__init__.py":
+                return None  # a name within a module; most that are asked for are such
             path = self.root.joinpath(*module.split("."))
             both = (path.with_suffix(".py"), path / "__init__.py")
             self._found[module] = next((file for file in both if file.exists()), None)

@@ -1,9 +1,12 @@
 import re
+from functools import cache
+from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
 from jupytext.config import load_jupytext_configuration_file
+from nbformat import NotebookNode, from_dict
 
 from authoring import notebooks, percent
 from authoring.build import Course
@@ -103,6 +106,12 @@ def test_every_problem_is_reported() -> None:
     assert len(caught.value.problems) == 3
 
 
+@cache
+def opened(path: Path) -> NotebookNode:
+    """The script as jupytext reads it, for all tests that look at it."""
+    return jupytext.reads(path.read_text("utf-8"), fmt="py:percent")
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.parent.name + path.stem)
 def test_jupytext_reads_the_same_cells(path) -> None:
     """An author may open a script as a notebook in JupyterLab with jupytext."""
@@ -112,8 +121,7 @@ def test_jupytext_reads_the_same_cells(path) -> None:
         for cell in percent.read(text, path.name).cells
     ]
     theirs = [
-        (cell.cell_type, cell.metadata.get("tags", []), cell.source)
-        for cell in jupytext.reads(text, fmt="py:percent").cells
+        (cell.cell_type, cell.metadata.get("tags", []), cell.source) for cell in opened(path).cells
     ]
     assert ours == theirs
 
@@ -122,6 +130,6 @@ def test_jupytext_reads_the_same_cells(path) -> None:
 def test_saving_from_jupyterlab_changes_nothing_else(path) -> None:
     settings = load_jupytext_configuration_file(str(COURSE.root / "pyproject.toml"))
     text = path.read_text("utf-8")
-    opened = jupytext.reads(text, fmt="py:percent")
-    opened.metadata["kernelspec"] = notebooks.KERNEL  # JupyterLab writes it in
-    assert jupytext.writes(opened, fmt="py:percent", config=settings) == text
+    # JupyterLab writes the kernel in
+    saved = opened(path) | {"metadata": opened(path).metadata | {"kernelspec": notebooks.KERNEL}}
+    assert jupytext.writes(from_dict(saved), fmt="py:percent", config=settings) == text

@@ -2,13 +2,20 @@
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
+
+from hypothesis import settings
 
 from grading.define import definition, master, seed
+from grading.define.definition import Definition
 from grading.judge import checks
-from grading.judge.checks import Result, Unseen
+from grading.judge.checks import Check, Result, Unseen
 from grading.judge.log import Log, Record
+from grading.judge.outcome import Outcome
 from grading.judge.plain import as_json
 from grading.judge.visible import CellState, Visible
+from grading.judge.witness import Witnessed
+from grading.prove.hostile import weaknesses
 from grading.prove.wrong import WrongAnswer, wrong_answers
 from kafkalab.cluster.views import Configs, PartitionView, TopicView
 
@@ -51,18 +58,45 @@ class Logs:
         return Log(self.logs[topic])
 
 
+# Of the odd answers, as of the random examples, `./course test --quick` tries a part. No multiple
+# of 2, as logs come in pairs: all records are odd, or the first alone.
+QUICK, EVERY = "quick", 3
+
+
+def weaknesses_of(check: Check, x: Witnessed, p: seed.Parameters) -> list[str]:
+    """Where a check breaks or falls silent, which is right about what `x` shows."""
+    x.begin(check.id)
+    found = checks.run(check, x)
+    assert found.outcome is Outcome.PASS, found
+    every = EVERY if settings.get_current_profile_name() == QUICK else 1
+    return list(weaknesses([check], x.transcript, p, "seed", every))
+
+
 def record(partition: int, offset: int, value: bytes | None, key=None, headers=()) -> Record:
     return Record(partition, offset, 0, key, value, headers)
 
 
+@cache
+def loaded(lab: str) -> Definition:
+    """The definition of a lab of the course. No test changes one of these."""
+    return definition.load(lab)
+
+
+@cache
+def all_checks(lab: str) -> dict[str, Check]:
+    """Id -> check, of the public and of the hidden ones."""
+    return {check.id: check for check in (*loaded(lab).checks, *loaded(lab).hidden_checks())}
+
+
+@cache
 def parameters(lab: str) -> seed.Parameters:
-    found = definition.load(lab)
+    found = loaded(lab)
     return seed.parameters(found.make, seed.practice_seed(found.name))
 
 
 def wrong_answer(lab: str, name: str) -> WrongAnswer:
     """The wrong answer of this name."""
-    found = definition.load(lab)
+    found = loaded(lab)
     return next(one for one in wrong_answers(found, master.solved(found)) if one.name == name)
 
 
@@ -78,9 +112,7 @@ def result(lab: str, check: str, logs=None, values=None, topics=None, seen=None)
 
     seen: what the fault of a task has kept.
     """
-    found = definition.load(lab)
-    chosen = next(c for c in (*found.checks, *found.hidden_checks()) if c.id == check)
     view = logs if isinstance(logs, Logs) else Logs(logs or {}, topics or {})
     x = Visible(Notebook(values or {}, seen=seen or {}), view, parameters(lab), "seed")
     x.begin(check)
-    return checks.run(chosen, x)
+    return checks.run(all_checks(lab)[check], x)

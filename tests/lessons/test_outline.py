@@ -3,6 +3,8 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
+from pathlib import Path
 
 from authoring import outline
 from authoring.build import Course
@@ -43,11 +45,16 @@ def test_a_row_names_what_shows_it(course: Course, scripts: list[Script]) -> Non
         )
 
 
+@cache
+def functions(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text("utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
 def test_a_named_test_is_there(course: Course) -> None:
     for row in outline.rows(page(course)):
         for name in row.shown:
             if "::" in name:
                 file, _, function = name.partition("::")
-                tree = ast.parse((course.root / file).read_text("utf-8"))
-                names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+                names = functions(course.root / file)
                 assert function in names, f"lessons/outline.md:{row.line}: no test {name}"

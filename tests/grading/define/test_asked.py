@@ -1,11 +1,12 @@
 """The names that tell an answer where its marks are lost."""
 
-from grading.define import definition, master
+from grading.define import master
 from grading.define.asked import asked
 from grading.define.place import places
 from grading.handin.answers import names_of_tasks
 from grading.handin.code import bound
 from grading.handin.weave import as_handed_in, task_cells, weave
+from tests.grading.state import loaded
 
 
 def test_the_names_of_the_tiny_lab(tiny, blank):
@@ -15,7 +16,7 @@ def test_the_names_of_the_tiny_lab(tiny, blank):
 
 def test_each_lab_names_what_its_solution_defines():
     for place in places():
-        lab = definition.load(place.name)
+        lab = loaded(place.name)
         blank, solved = master.blank(lab), task_cells(master.solved(lab))
         names = names_of_tasks(blank, asked(lab))
         known = [number for number, some in names.items() if some & bound(solved[number])]
@@ -27,7 +28,7 @@ def test_each_lab_names_what_its_solution_defines():
 
 def test_each_solution_runs_as_it_is_also_without_ids():
     for place in places():
-        lab = definition.load(place.name)
+        lab = loaded(place.name)
         blank, solved = master.blank(lab), master.solved(lab)
         cells = as_handed_in(solved)
         woven = weave(blank, cells, asked=asked(lab), all_shown=True)

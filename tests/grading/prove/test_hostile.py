@@ -81,3 +81,23 @@ def test_what_went_wrong_before_is_told_and_not_asked_again():
     x.begin(one.id)
     run(one, x)
     assert "sorts says of what it saw before" in "".join(weaknesses([one], x.transcript, P, "seed"))
+
+
+def test_of_the_other_answers_a_share_is_tried():
+    tried = []
+
+    @check(1, points=1, title="")
+    def counts(x):
+        tried.append(x)
+        yield equal("numbers", x.value("numbers", list[int]), [3, 1, 2])
+
+    x = Witnessed(TOLD, LOGS, P, "seed")
+    x.begin(counts.id)
+    assert run(counts, x).outcome is Outcome.PASS
+    numbers = []
+    for every in (1, 3):
+        tried.clear()
+        assert list(weaknesses([counts], x.transcript, P, "seed", every)) == []
+        numbers.append(len(tried) - 1)  # first the right answer once more
+    everything, third = numbers
+    assert third in {everything // 3, everything // 3 + 1}

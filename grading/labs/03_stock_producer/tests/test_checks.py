@@ -6,18 +6,17 @@ from types import SimpleNamespace
 import pytest
 from kafka import KafkaProducer
 
-from grading.define import definition
 from grading.define.definition import module
 from grading.define.place import find
 from grading.judge.outcome import Outcome
 from grading.judge.score import of_check
-from tests.grading.state import parameters, record, result
+from tests.grading.state import loaded, parameters, record, result
 
 trade = module(find("lab03"), "trade")
 
 LAB = "lab03"
 P = parameters(LAB)
-CHECKS = {one.id: one for one in definition.load(LAB).checks}
+CHECKS = {one.id: one for one in loaded(LAB).checks}
 NAME = P.stocks[0][0].encode()
 STORED = {P.program_topic: [record(0, n, b"{}", NAME) for n in range(260)]}
 

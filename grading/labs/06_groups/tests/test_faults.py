@@ -2,12 +2,11 @@
 
 import pytest
 
-from grading.define import definition
 from grading.faults.breaker import NotReached
 from kafkalab.cluster.views import GroupView, MemberView
-from tests.grading.state import parameters
+from tests.grading.state import loaded, parameters
 
-FAULTS = definition.load("lab06").faults
+FAULTS = loaded("lab06").faults
 P = parameters("lab06")
 FIRST, SECOND = P.killed
 
