@@ -218,36 +218,44 @@ class Breaker:
         What comes about meanwhile is their work. Who practises runs this fault in the notebook's
         own process, which also keeps the cluster: there everything goes on.
         """
-        if self._owner != os.getpid():
-            self._freeze_all_but(words)
+        frozen = self._freeze_all_but(words) if self._owner != os.getpid() else []
         try:
             yield
         finally:
-            self.thaw_processes()
+            self._thaw(frozen)
 
-    def _freeze_all_but(self, words: tuple[str, ...]) -> None:
-        """From the top down, and again until nobody has come meanwhile."""
-        known: set[psutil.Process] = set()
-        for process in filter(None, map(self.process, words)):
-            known.add(process)
-            with suppress(psutil.NoSuchProcess):
-                known.update(process.children(recursive=True))
-        found = True
-        while found:
-            found = False
-            for process in _with_those_below(self._owner):
-                if process not in known:
-                    known.add(process)
-                    found = True
-                    with suppress(psutil.Error):
-                        process.suspend()
-                        self._frozen.append(process)
+    def halt(self, word: str) -> None:
+        """Let a process and those below it stand still until `go_on`, or the end of the cell."""
+        self._frozen += [one for one in self._with_those_of(word) if _suspended(one)]
+
+    def go_on(self, word: str) -> None:
+        """The end of `halt`."""
+        self._thaw(self._with_those_of(word))
+
+    def _freeze_all_but(self, words: tuple[str, ...]) -> list[psutil.Process]:
+        """From the top down, and again until nobody has come meanwhile. Who stands still now."""
+        known = {process for word in words for process in self._with_those_of(word)}
+        frozen: list[psutil.Process] = []
+        while new := [one for one in _with_those_below(self._owner) if one not in known]:
+            known.update(new)
+            now = [one for one in new if _suspended(one)]
+            frozen += now
+            self._frozen += now
+        return frozen
+
+    def _with_those_of(self, word: str) -> list[psutil.Process]:
+        process = self.process(word)
+        return [] if process is None else _with_those_below(process.pid)
 
     def thaw_processes(self) -> None:
         """Let every process go on that was frozen."""
-        while self._frozen:
+        self._thaw(list(self._frozen))
+
+    def _thaw(self, processes: list[psutil.Process]) -> None:
+        for process in processes:
             with suppress(psutil.NoSuchProcess):
-                self._frozen.pop().resume()
+                process.resume()
+        self._frozen = [one for one in self._frozen if one not in processes]
 
     def mend(self) -> None:
         """Let everything go on that was frozen, and make the cluster whole."""
@@ -282,6 +290,14 @@ class Breaker:
 
 def _youngest(processes: list[psutil.Process]) -> psutil.Process | None:
     return max(processes, key=lambda one: (one.create_time(), one.pid), default=None)
+
+
+def _suspended(process: psutil.Process) -> bool:
+    """Stop it; false where it is gone, or nobody may."""
+    with suppress(psutil.Error):
+        process.suspend()
+        return True
+    return False
 
 
 def _with_those_below(owner: int) -> list[psutil.Process]:
