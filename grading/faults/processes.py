@@ -1,11 +1,15 @@
-"""How the processes of a student are found, frozen and ended while a cell runs."""
+"""How the processes of a student are found, frozen and ended while a cell runs.
+
+Each is found by a word among its arguments. What kills, stops or freezes one asks for more where
+there is a cluster: that it is connected to a broker. Nothing that only bears the name dies for it.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import psutil
@@ -57,31 +61,24 @@ class Processes:
                         found.append(process)
         return found
 
-    def kill_client(self, word: str) -> int:
-        """SIGKILL for a client of the student's. Returns when that was, in ms as brokers date.
+    def kill_process(self, word: str) -> int:
+        """SIGKILL: no chance to say good-bye. Returns when that was, in ms as brokers date.
 
-        A process that bears the name beside the client is none, and is not reached.
         It does nothing more from then on; that it has ended shows some milliseconds later.
         """
-        with self._found(word, "that is connected to a broker", self.client) as process:
+        with self._found(word) as process:
             process.kill()
         self.note(f"process {word} killed")
         return int(time.time() * 1000)
 
-    def kill_process(self, word: str) -> None:
-        """SIGKILL for a process of the student's; no chance to say good-bye."""
-        with self._found(word) as process:
-            process.kill()
-        self.note(f"process {word} killed")
-
     def stop_process(self, word: str) -> None:
-        """SIGTERM for a process of the student's: it may say good-bye, or not listen."""
+        """SIGTERM: it may say good-bye, or not listen."""
         with self._found(word) as process:
             process.terminate()
         self.note(f"process {word} asked to end")
 
     def freeze_process(self, word: str) -> None:
-        """Let a process of the student's stand still; it goes on when the cell is over, at last."""
+        """Let it stand still; it goes on when the cell is over, at last."""
         with self._found(word) as process:
             process.suspend()
         self._frozen.append(process)
@@ -134,17 +131,18 @@ class Processes:
         self._frozen = [one for one in self._frozen if one not in processes]
 
     @contextmanager
-    def _found(
-        self,
-        word: str,
-        that: str = "",
-        look: Callable[[str], psutil.Process | None] | None = None,
-    ) -> Iterator[psutil.Process]:
-        """The process of this word; one that is not there, or just ends, was not reached."""
-        unreached = NotReached(f"a process with {word!r} among its arguments {that}".strip())
-        process = (look or self.process)(word)
-        if process is None:
-            raise unreached
+    def _found(self, word: str) -> Iterator[psutil.Process]:
+        """The process to break: a client of this name, where there is a cluster.
+
+        One that only bears the name is not reached, and one that is not connected yet is waited
+        for while the cell runs.
+        """
+        what = f"a process with {word!r} among its arguments"
+        unreached = NotReached(f"{what} that is connected to a broker" if self.ports else what)
+        look = self.client if self.ports else self.process
+        while (process := look(word)) is None:
+            if self.is_over.wait(0.02) or not self.ports:
+                raise unreached
         try:
             yield process
         except psutil.NoSuchProcess:
