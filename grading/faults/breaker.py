@@ -1,19 +1,17 @@
-"""Eyes and hands of a fault: it waits for what the cluster shows, and breaks things."""
+"""Eyes and hands of a fault: it waits for what the cluster shows, and breaks things.
+
+What it does to the processes of a student stands in grading/faults/processes.py.
+"""
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import psutil
 
 from grading.define.seed import Parameters
 from grading.faults.left import LeftFile
-from grading.faults.links import ports_of
+from grading.faults.processes import NotReached, Processes
 from grading.judge.checks import Unseen
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
@@ -24,11 +22,10 @@ if TYPE_CHECKING:
     from kafkalab.gateway import Gateway
 
 
-class NotReached(Exception):
-    """The cell was over before it came to the fault. The text names what was awaited."""
+__all__ = ["Breaker", "NotReached"]
 
 
-class Breaker:
+class Breaker(Processes):
     """The argument of every fault: eyes and hands. `owner`: the process that runs the cell."""
 
     def __init__(
@@ -38,16 +35,14 @@ class Breaker:
         p: Parameters,
         owner: int,
     ) -> None:
+        super().__init__(owner)
         self.p = p
         self.began = time.monotonic()
         self.steps: list[tuple[float, str]] = []
         self.kept: dict[str, Any] = {}
         """What was seen on the way, as JSON carries it: `x.kept(task)` of a check."""
-        self.is_over = threading.Event()
         self._cluster = cluster
         self._kafka = kafka
-        self._owner = owner
-        self._frozen: list[psutil.Process] = []
         self._broken: set[int] = set()
 
     @property
@@ -128,6 +123,12 @@ class Breaker:
         """Facts for the checks of the task, each as JSON carries it."""
         self.kept |= facts
 
+    @property
+    def ports(self) -> set[int]:
+        """Of the brokers, as clients know them; none without a cluster."""
+        addresses = [] if self._cluster is None else self._cluster.address.split(",")
+        return {int(one.rpartition(":")[2]) for one in addresses}
+
     # --- Breaking ------------------------------------------------------------------------------
 
     def note(self, words: str) -> None:
@@ -159,118 +160,11 @@ class Breaker:
         """The network of the clients; the lab needs `gateway = true`."""
         return self.cluster.gateway
 
-    def process(self, word: str) -> psutil.Process | None:
-        """The youngest process of the student's cell that has this word among its arguments.
-
-        One that an earlier cell left behind may bear the same name.
-        """
-        return _youngest(self.processes(word))
-
-    def client(self, word: str) -> psutil.Process | None:
-        """The same among those that are connected to a broker: not what only bears the name."""
-        ports = {int(one.rpartition(":")[2]) for one in self.cluster.address.split(",")}
-        return _youngest([one for one in self.processes(word) if ports & ports_of(one)])
-
-    def processes(self, word: str) -> list[psutil.Process]:
-        """All processes of the student's cell that have this word among their arguments."""
-        found = []
-        with suppress(psutil.NoSuchProcess):
-            for process in psutil.Process(self._owner).children(recursive=True):
-                with suppress(psutil.NoSuchProcess):
-                    if word in process.cmdline():
-                        found.append(process)
-        return found
-
-    def kill_client(self, word: str) -> int:
-        """SIGKILL for a client of the student's. Returns when that was, in ms as brokers date.
-
-        A process that bears the name beside the client is none, and is not reached.
-        It does nothing more from then on; that it has ended shows some milliseconds later.
-        """
-        with self._found(word, "that is connected to a broker", self.client) as process:
-            process.kill()
-        self.note(f"process {word} killed")
-        return int(time.time() * 1000)
-
-    def kill_process(self, word: str) -> None:
-        """SIGKILL for a process of the student's; no chance to say good-bye."""
-        with self._found(word) as process:
-            process.kill()
-        self.note(f"process {word} killed")
-
-    def stop_process(self, word: str) -> None:
-        """SIGTERM for a process of the student's: it may say good-bye, or not listen."""
-        with self._found(word) as process:
-            process.terminate()
-        self.note(f"process {word} asked to end")
-
-    def freeze_process(self, word: str) -> None:
-        """Let a process of the student's stand still; it goes on when the cell is over, at last."""
-        with self._found(word) as process:
-            process.suspend()
-        self._frozen.append(process)
-        self.note(f"process {word} frozen")
-
-    @contextmanager
-    def nobody_but(self, *words: str) -> Iterator[None]:
-        """Of the student's, only the processes of these words run on, and what they have started.
-
-        What comes about meanwhile is their work. Who practises runs this fault in the notebook's
-        own process, which also keeps the cluster: there everything goes on.
-        """
-        if self._owner != os.getpid():
-            self._freeze_all_but(words)
-        try:
-            yield
-        finally:
-            self.thaw_processes()
-
-    def _freeze_all_but(self, words: tuple[str, ...]) -> None:
-        """From the top down, and again until nobody has come meanwhile."""
-        known: set[psutil.Process] = set()
-        for process in filter(None, map(self.process, words)):
-            known.add(process)
-            with suppress(psutil.NoSuchProcess):
-                known.update(process.children(recursive=True))
-        found = True
-        while found:
-            found = False
-            for process in _with_those_below(self._owner):
-                if process not in known:
-                    known.add(process)
-                    found = True
-                    with suppress(psutil.Error):
-                        process.suspend()
-                        self._frozen.append(process)
-
-    def thaw_processes(self) -> None:
-        """Let every process go on that was frozen."""
-        while self._frozen:
-            with suppress(psutil.NoSuchProcess):
-                self._frozen.pop().resume()
-
     def mend(self) -> None:
         """Let everything go on that was frozen, and make the cluster whole."""
         self.thaw_processes()
         if self._cluster is not None:
             self._cluster.mend()
-
-    @contextmanager
-    def _found(
-        self,
-        word: str,
-        that: str = "",
-        look: Callable[[str], psutil.Process | None] | None = None,
-    ) -> Iterator[psutil.Process]:
-        """The process of this word; one that is not there, or just ends, was not reached."""
-        unreached = NotReached(f"a process with {word!r} among its arguments {that}".strip())
-        process = (look or self.process)(word)
-        if process is None:
-            raise unreached
-        try:
-            yield process
-        except psutil.NoSuchProcess:
-            raise unreached from None
 
     def _each(self, done: str, brokers: tuple[int, ...], do: Callable[[int], None]) -> None:
         for broker in brokers:
@@ -278,14 +172,3 @@ class Breaker:
             # One that comes back is not noted: it may well be long about it.
             self._broken.add(broker)
             self.note(f"broker {broker} {done}")
-
-
-def _youngest(processes: list[psutil.Process]) -> psutil.Process | None:
-    return max(processes, key=lambda one: (one.create_time(), one.pid), default=None)
-
-
-def _with_those_below(owner: int) -> list[psutil.Process]:
-    with suppress(psutil.NoSuchProcess):
-        top = psutil.Process(owner)
-        return [top, *top.children(recursive=True)]
-    return []

@@ -40,9 +40,9 @@ def two_members_die(f):
     f.until(lambda: members(f, day) == len(f.p.crew), f"{len(f.p.crew)} members")
     f.until(lambda: packed(f, day) >= f.p.killed_at, f"{f.p.killed_at} orders packed")
     f.keep(packed=packed(f, day))
-    killed = {first: f.kill_client(first)}
+    killed = {first: f.kill_process(first)}
     f.until(lambda: first not in clients(f, day), f"{first} to be missed in the group")
-    killed[second] = f.kill_client(second)
+    killed[second] = f.kill_process(second)
     f.keep(killed=killed)
     # It may have had nothing left to pack: then the third is done before anybody misses it.
     f.until(
@@ -75,7 +75,7 @@ def dies_while_orders_come(f):
                 producer.send(day["topic"], b"surprise %d" % n, partition=partition)
         producer.flush(timeout=20)
     f.note("more orders came")
-    f.kill_client(f.p.counter)
+    f.kill_process(f.p.counter)
     f.is_over.wait()  # it is when the cell is, at its limit at last
     move_clerks(f)
 
@@ -147,4 +147,4 @@ def one_seat_falls_empty(f):
     yield
     f.until(lambda: members(f, day) == len(f.p.seats), f"{len(f.p.seats)} members")
     f.until(lambda: packed(f, day) >= f.p.falls_at, f"{f.p.falls_at} orders packed")
-    f.kill_client(f.p.falls)
+    f.kill_process(f.p.falls)

@@ -218,7 +218,11 @@ class Scene:
         self.f.note(f"{number} trades")
 
     def kill(self, name=FIRST):
-        """SIGKILL, and a look at what is left. Commits are kept back until `let_pass`."""
+        """SIGKILL, and a look at what is left. Commits are kept back until `let_pass`.
+
+        By name alone, and not as `f.kill_process` does: the first commit of a program may make its
+        tables, or look at them, before it is connected to a broker, and it waits for our lock then.
+        """
         if not self.books.holds:
             self.books.hold()
         self.look()

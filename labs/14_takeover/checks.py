@@ -3,16 +3,20 @@
 They hold at the check cell of their task and at the end of the lab, when one member is left: who
 had which partitions is told by Kafka's own topic of groups, deal after deal, and who read what by
 `seen_topic`. A record is known by its value, which was made up when it was sent; the first word of
-it is its stage. Who told of it is seen by the fault that sends it, and what a client has read by
-the network.
+it is its stage. Who told of it is seen by the fault of its stage, and what a client has read by the
+network.
 """
-
-from contextlib import suppress
 
 from grading.judge.checks import Unseen, check, equal
 from grading.judge.groups import deals
 
 PARTITIONS = 13
+CAME = {
+    "new": (2, "no new record came while the cell of task 2 ran"),
+    "leave": (4, "no member was asked to end while the cell of task 4 ran"),
+    "crash": (5, "no member was killed while the cell of task 5 ran"),
+}
+"""Stage -> whose fault sends its records, and what there is to say where that was not reached."""
 SHARES = dict[str, list[int]]
 SAID = dict[str, list[str]]
 COUNTS = dict[str, dict[str, int]]
@@ -39,7 +43,7 @@ def new_ones_are_read_once(x):
     new = sent(x, "new")
     told = seen(x, "new", x.p.members)
     some_told(x, told, "new")
-    members_tell(x)
+    members_tell(x, "new")
     missing = sorted(new.keys() - {value for _, value in told})
     yield not missing, f"{len(missing)} new records are not in {x.p.seen_topic}: {missing[:3]}"
     twice = len(told) - len({value for _, value in told})
@@ -55,7 +59,7 @@ def heard_is_what_was_read(x):
     told = seen(x, "new", x.p.members)
     heard = x.value("heard", SAID)
     some_told(x, told, "new")
-    members_tell(x)
+    members_tell(x, "new")
     for name in x.p.members:
         read = sorted(value for reader, value in told if reader == name)
         yield (
@@ -68,6 +72,11 @@ def heard_is_what_was_read(x):
 @check(3, points=8, title="The other group has read everything from the beginning")
 def others_have_all(x):
     before = {**sent(x, "old"), **optional(x, "new")}
+    if not x.kept(3).get("alone", 0):
+        raise Unseen(
+            f"nobody has seen {x.p.latecomer} read and tell of a record while the notebook stood "
+            "still"
+        )
     (*_, last) = deals(x, x.p.other_group)
     names = [one.client or "" for one in last]
     if names != [x.p.latecomer]:
@@ -101,8 +110,8 @@ def two_have_all(x):
 
 @check(4, points=4, title="What came after the good-bye was read by the two")
 def survivors_read_on(x):
+    members_tell(x, "leave")
     yield from read_by(x, "leave", after_leave(x))
-    members_tell(x)
 
 
 @check(5, points=8, title="Who is left has all partitions")
@@ -112,8 +121,8 @@ def last_has_all(x):
 
 @check(5, points=8, title="What came after the kill was read")
 def last_reads_on(x):
+    members_tell(x, "crash")
     yield from read_by(x, "crash", after_crash(x))
-    members_tell(x)
 
 
 @check(6, points=8, title="Records by stage and member")
@@ -123,10 +132,8 @@ def counted_by_stage(x):
         of_stage = there.setdefault(stage_of(record), {})
         name = record.key_text() or ""
         of_stage[name] = of_stage.get(name, 0) + 1
-    stage = "new" if optional(x, "new") else "crash"  # task 2 may have been left out
-    some_told(x, seen(x, stage, x.p.members), stage)
     after_crash(x)  # without a group that lost two there is nothing to count
-    members_tell(x)
+    members_tell(x, *there.keys() & CAME.keys() | {"crash"})
     counted = {
         stage: {name: number for name, number in of_stage.items() if number}
         for stage, of_stage in x.value("counted", COUNTS).items()
@@ -143,7 +150,7 @@ def counted_by_stage(x):
 def waits_are_in_the_logs(x):
     waits = x.value("waits", {"leave": float, "crash": float})
     after_crash(x)
-    members_tell(x)
+    members_tell(x, "leave", "crash")
     for stage, wait in waits.items():
         longest = {round(one, 3) for one in longest_waits(x, stage)}
         near = any(abs(wait - one) <= 0.02 for one in longest)
@@ -246,13 +253,19 @@ def some_told(x, told, stage: str) -> None:
         raise Unseen(f"no member has told of a record of the stage {stage!r}")
 
 
-def members_tell(x) -> None:
-    """Ends the check where no fault has seen a member tell while nothing else ran."""
-    for task in (2, 4, 5):  # the later ones only stand in for the second
-        with suppress(Unseen):
-            if x.kept(task).get("alone", 0):
-                return
-    raise Unseen("nobody has seen a member tell of a record while nothing but members ran")
+def members_tell(x, *stages: str) -> None:
+    """Ends the check where no fault has seen a member tell of a stage while nothing else ran."""
+    for stage in sorted(stages, key=[*CAME].index):
+        task, otherwise = CAME[stage]
+        try:
+            alone = x.kept(task).get("alone", 0)
+        except Unseen:
+            raise Unseen(f"{otherwise}, so nobody knows who told of the stage {stage!r}") from None
+        if not alone:
+            raise Unseen(
+                f"nobody has seen a member tell of a record of the stage {stage!r} while nothing "
+                "but members ran"
+            )
 
 
 def read_by(x, stage: str, deal: SHARES):

@@ -3,11 +3,13 @@
 The records are made up when they are sent, and who goes is drawn when somebody has to go: nobody
 can know either before. The first word of a value is its stage.
 
-Who tells of them is seen once: for a moment nothing runs but the members. In grading, that is; who
-practises is asked the same, and goes on.
+Who tells of them is seen in each stage: for a moment nothing runs but the members. In grading, that
+is; who practises is asked the same, and goes on. The latecomer reads what everybody knows. So it
+and the notebook run in turns, until it has fetched and told in a turn of its own.
 """
 
 import secrets
+import time
 from contextlib import contextmanager, suppress
 from itertools import count
 
@@ -20,7 +22,10 @@ from kafkalab.wait import WaitTimeout
 PARTITIONS = 13
 LIMIT = 10_000
 A_MOMENT = 2.0  # seconds for the members to tell; a quick client waits five for an answer
+A_BREATH = 0.5  # seconds for the notebook between two such moments
 WAVES = 4
+LOOKS = 10  # at most, until nothing more arrives
+LAST_TURNS = 8  # of a latecomer that is there when the cell is over
 
 
 def at_rest(f, fewest):
@@ -45,8 +50,16 @@ def wait_for_rest(f, fewest, several):
 
 
 def somebody(f):
-    """One of the members that run."""
-    return secrets.choice([member.client for member in f.kafka.group(f.p.group).members])
+    """One of the members that run, and waves of one record for each partition.
+
+    With the first come all that were its own, and one for somebody else to tell.
+    """
+    chosen = secrets.choice(f.kafka.group(f.p.group).members)
+    own = chosen.assignment.get(f.p.topic, [])
+    others = [n for n in range(PARTITIONS) if n not in own]
+    secrets.SystemRandom().shuffle(others)
+    single = [[n] for n in others[1:WAVES]]
+    return chosen.client, [[*own, *others[:1]], *single, others[WAVES:]]
 
 
 @contextmanager
@@ -71,14 +84,19 @@ def sender(f):
         yield send
 
 
-def told(f):
-    """The values of which a member has told until now."""
+def tellings(f, *names):
+    """The values of which these have told until now, in order; as often as they did."""
     f.kafka.forget()
     try:
         log = f.kafka.read(f.p.seen_topic, limit=LIMIT, may_be_empty=True)
     except (CourseError, Unseen):
-        return set()
-    return {one.text() for one in log if one.key_text() in f.p.members}
+        return []
+    return [one.text() for one in log if one.key_text() in names]
+
+
+def told(f):
+    """The values of which a member has told until now."""
+    return {*tellings(f, *f.p.members)}
 
 
 def send_in_waves(f, stage, waves):
@@ -88,6 +106,7 @@ def send_in_waves(f, stage, waves):
     too busy for the members as well, there are further waves.
     """
     alone = 0
+    waves = [[*wave] for wave in waves if wave]
     with sender(f) as send:
         told(f)  # who reads is connected from here on
         for wave in waves:
@@ -110,18 +129,29 @@ def wait_for_told(f, values, fewest, timeout):
         f.wait(lambda: len(values & told(f)) >= fewest, "the members to tell", timeout=timeout)
 
 
-def see_who_tells(f, fewest, several):
-    """For those who have left task 2 out: some records of a stage of their own."""
-    wait_for_rest(f, fewest, several)
-    stages = {one.text().partition(" ")[0] for one in f.kafka.read(f.p.topic, limit=LIMIT)}
-    if not stages & {"new", "still"}:
-        send_in_waves(f, "still", [[secrets.randbelow(PARTITIONS)] for _ in range(WAVES)])
-        wait_for_rest(f, fewest, several)
+def in_its_turn(f, name):
+    """What this one tells of while the notebook stands still; it stands still while that runs.
 
-
-def send_to_each(f, stage):
-    with sender(f) as send:
-        f.note(f"{len(send(stage, range(PARTITIONS)))} records sent: {stage}")
+    Nothing of the notebook's is on its way any more when the turn begins. What it fetches in its
+    turn is its own doing as well; without that, nothing that it tells counts.
+    """
+    f.halt(name)
+    f.is_over.wait(A_BREATH)
+    with f.nobody_but(name, *f.p.members):
+        before = len(tellings(f, name))
+        for _ in range(LOOKS):
+            earlier, before = before, len(tellings(f, name))
+            if earlier == before:
+                break
+        began = time.time()
+        f.go_on(name)
+        with suppress(WaitTimeout):
+            f.wait(lambda: len(tellings(f, name)) > before, "it to tell", timeout=A_MOMENT)
+        found = len(tellings(f, name)) - before
+        f.halt(name)
+        ended = time.time()
+    fetches = [one.requested for one in f.gateway.frames("Fetch", client_id=name)]
+    return found, any(began <= at <= ended for at in fetches)
 
 
 @fault(task=2)
@@ -133,23 +163,46 @@ def new_records_come(f):
     send_in_waves(f, "new", [range(PARTITIONS), *single, more[WAVES:]])
 
 
+@fault(task=3)
+def latecomer_tells(f):
+    name, alone, has_fetched, turns = f.p.latecomer, 0, False, 0
+    if tellings(f, name):
+        raise Unseen(
+            f"{name} has told of records before this cell began: to try task 3 again, begin at the "
+            "cell in front of task 1"
+        )
+    yield
+    f.until(lambda: f.process(name), f"a program of its own by the name of {name}", afterwards=True)
+    while not (alone and has_fetched) and turns < LAST_TURNS:
+        if f.process(name) is not None:
+            found, fetched = in_its_turn(f, name)
+            alone, has_fetched = alone + found, has_fetched or fetched
+        elif f.is_over.wait(0.02):
+            break
+        turns += f.is_over.is_set()
+    f.go_on(name)
+    f.keep(alone=alone if has_fetched else 0)
+    f.note(f"{name} was {'' if f.kept['alone'] else 'not '}seen to read and to tell by itself")
+
+
 @fault(task=4)
 def one_leaves(f):
     yield
-    see_who_tells(f, 3, "three members")
-    name = somebody(f)
+    wait_for_rest(f, 3, "three members")
+    name, waves = somebody(f)
     f.stop_process(name)
     # Also where the cell is over by then: what was begun must not begin once more in the next one.
     try:
         f.wait(lambda: f.process(name) is None, "the member to end", timeout=10)
     except WaitTimeout:
         raise NotReached("the member that was asked to end") from None
-    send_to_each(f, "leave")
+    send_in_waves(f, "leave", waves)
 
 
 @fault(task=5)
 def one_is_killed(f):
     yield
-    see_who_tells(f, 2, "two members")
-    f.kill_process(somebody(f))
-    send_to_each(f, "crash")
+    wait_for_rest(f, 2, "two members")
+    name, waves = somebody(f)
+    f.kill_process(name)
+    send_in_waves(f, "crash", waves)

@@ -9,7 +9,7 @@ from .checks import members_tell, seen, some_told, team
 @check(2, points=4, title="No member read what is older than the group")
 def old_ones_are_skipped(x):
     some_told(x, seen(x, "new", x.p.members), "new")
-    members_tell(x)
+    members_tell(x, "new")
     old = seen(x, "old", x.p.members)
     yield not old, f"members of {x.p.group} have told of {len(old)} records from before their time"
 

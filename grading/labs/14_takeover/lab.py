@@ -29,7 +29,10 @@ lab
 # begins with a cell whose first line is `# Task 2`, `# Task 4` or `# Task 5`, and waits for
 # something that your group does. So this *one* cell must hold on until all of it is done. Then a
 # list says what was done, or what was never seen. Nobody knows beforehand which values come, nor
-# which member goes. In grading all but your members stands still for a moment.
+# which member goes.
+#
+# Points are for what *members* read and tell. To see that it is they, grading lets the notebook
+# stand still for moments in tasks 2 to 5. Nothing is lost by it.
 #
 # To try a task again, begin at the next cell: it stops all members and empties the topics.
 
@@ -185,9 +188,9 @@ lab.check(2)
 # %% [markdown]
 # ## Task 3: another group, from the beginning
 #
-# Let `lab.p.latecomer` join `lab.p.other_group`, with `"earliest"`. Before you run it: how many
-# records will it read? Keep as `from_start` how many it told of, when it has read all there are.
-# Then stop it. **12 points**
+# Let `lab.p.latecomer` join `lab.p.other_group` in this cell, with `"earliest"`. Before you run
+# it: how many records will it read? Keep as `from_start` how many it told of, when it has read all
+# there are. Then stop it. **12 points**
 #
 # *Example.* In a topic with 5 old and 3 new records `from_start` would be one of 0, 3, 5 and 8.
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from grading.define import definition
 from grading.define.seed import Parameters
 from grading.faults import injection
+from grading.faults.breaker import Breaker
 from grading.faults.fault import Fault, Injected, fault
 from grading.faults.injection import Beside, Breaking, injection_of, without_its_fault
 from grading.handin.weave import as_handed_in
@@ -216,7 +218,7 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.gateway.drop_replies("Produce", count=1)
         yield
         f.until(lambda: f.stored("t") >= 6, "six records on the disks")
-        f.kill_client("ada")
+        f.kill_process("ada")
         f.pause(1)
         f.kill(2)
         f.cluster.cut(0, nodes=False)
@@ -307,6 +309,67 @@ def test_a_process_of_the_cell_is_frozen_and_killed():
     left.stdin.close()
     assert left.wait(timeout=30) != -9, "it was thawed, and read the end of its input"
     assert isinstance(kills, Fault)
+
+
+PYTHON = [sys.executable, "-c"]
+CONNECTS = """
+import socket, sys
+input()
+line = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+input()
+"""
+
+
+@pytest.mark.process
+def test_a_client_that_is_not_connected_yet_is_waited_for(monkeypatch):
+    @fault(task=1)
+    def kills(f):
+        yield
+        f.kill_process("ada")
+
+    with socket.create_server(("127.0.0.1", 0)) as broker:
+        port = broker.getsockname()[1]
+        monkeypatch.setattr(Breaker, "ports", {port})
+        ada = subprocess.Popen([*PYTHON, CONNECTS, str(port), "ada"], stdin=subprocess.PIPE)
+        early = injection_of(kills, None, Parameters(), os.getpid())
+        early.begin()
+        assert early.end().missed.endswith("that is connected to a broker")
+        late = injection_of(kills, None, Parameters(), os.getpid())
+        late.begin()
+        ada.stdin.write(b"\n")
+        ada.stdin.flush()
+        assert ada.wait(timeout=20) == -9
+        assert late.end().is_reached
+        ada.stdin.close()
+
+
+@pytest.mark.process
+def test_a_member_and_the_notebook_run_in_turns():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*PYTHON, STARTS], **pipes) as notebook:
+        notebook.stdout.readline()
+        breaker = injection_of(FAULTLESS, None, Parameters(), notebook.pid).breaker
+        stands = psutil.STATUS_STOPPED
+
+        def frozen():
+            there = {name: breaker.process(name) for name in ("helper", "ada", "of-ada", "bob")}
+            return {name for name, one in there.items() if one and one.status() == stands}
+
+        def until(*names):
+            wait_until(lambda: frozen() == {*names}, timeout=10, what=f"{names} to stand still")
+
+        wait_until(lambda: breaker.process("of-ada"), timeout=20, what="what ada starts")
+        breaker.halt("ada")
+        until("ada", "of-ada")
+        with breaker.nobody_but("ada", "bob"):
+            breaker.go_on("ada")
+            until("helper")
+            breaker.halt("ada")
+        until("ada", "of-ada")
+        breaker.halt("nobody")
+        breaker.mend()
+        until()
+        notebook.communicate(b"\n", timeout=20)
 
 
 STARTS = """

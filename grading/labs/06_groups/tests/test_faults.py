@@ -33,7 +33,7 @@ class Scene:
         if not condition():
             raise NotReached(what)
 
-    def kill_client(self, name):
+    def kill_process(self, name):
         self.killed.append(name)
         return 1_000 * len(self.killed)
 

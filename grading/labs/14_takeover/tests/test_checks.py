@@ -1,5 +1,6 @@
 """The checks of lab 14 against answers that are nearly right."""
 
+import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ from typing import ClassVar
 import pytest
 
 from grading.define import definition
+from grading.judge.checks import Unseen
 from grading.judge.outcome import Outcome
 from kafkalab.wait import WaitTimeout
 from tests.grading.offsets_topic import members
@@ -107,7 +109,7 @@ CHECKS = (
 )
 
 
-KEPT = {2: {"alone": 13}, 4: {}, 5: {}}
+KEPT = {2: {"alone": 13}, 3: {"alone": 1}, 4: {"alone": 1}, 5: {"alone": 2}}
 
 
 def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None, kept=None, **more):
@@ -193,23 +195,42 @@ def test_what_is_nearly_right_is_not_right(check, changes):
     assert all(found.messages)
 
 
-BY_MEMBERS = (
-    *("new_ones_are_read_once", "heard_is_what_was_read", "survivors_read_on", "last_reads_on"),
-    *("counted_by_stage", "waits_are_in_the_logs", "old_ones_are_skipped"),
-)
+TOLD_OF = {
+    2: ("new_ones_are_read_once", "heard_is_what_was_read", "old_ones_are_skipped"),
+    3: ("others_have_all",),
+    4: ("survivors_read_on", "waits_are_in_the_logs"),
+    5: ("last_reads_on", "counted_by_stage", "waits_are_in_the_logs"),
+}
+"""Task -> the checks that need somebody to be seen who tells of its stage."""
+BY_MEMBERS = [(task, check) for task, checks in TOLD_OF.items() for check in checks]
 
 
-@pytest.mark.parametrize("check", BY_MEMBERS)
-def test_what_others_told_in_place_of_the_members_is_nothing(check):
-    for kept in (KEPT | {2: {"alone": 0}}, {}):
-        found = judged(check, kept=kept)
-        assert found.outcome is Outcome.FAIL
-        assert "while nothing but members ran" in found.messages[0]
+@pytest.mark.parametrize(("task", "check"), BY_MEMBERS)
+def test_what_others_told_in_place_of_the_members_is_nothing(task, check):
+    """Of each stage for itself: that of another one does not stand in for it."""
+    found = judged(check, kept=KEPT | {task: {"alone": 0}})
+    assert found.outcome is Outcome.FAIL
+    assert found.messages[0].startswith("nobody has seen")
 
 
-def test_who_skipped_task_two_is_seen_to_tell_in_a_later_one():
-    kept = {4: {"alone": 0}, 5: {"alone": 1}}
-    for check in BY_MEMBERS[2:-1]:
+def test_what_is_counted_was_told_by_members_in_each_stage():
+    for task in (2, 4, 5):
+        found = judged("counted_by_stage", kept=KEPT | {task: {"alone": 0}})
+        assert found.outcome is Outcome.FAIL, task
+
+
+@pytest.mark.parametrize("check", ["counted_by_stage", "waits_are_in_the_logs"])
+@pytest.mark.parametrize(("task", "words"), [(4, "was asked to end"), (5, "was killed")])
+def test_own_stops_and_own_records_are_no_crash_and_no_good_bye(check, task, words):
+    kept = {one: seen for one, seen in KEPT.items() if one != task}
+    found = judged(check, kept=kept)
+    assert found.outcome is Outcome.FAIL
+    assert f"no member {words} while the cell of task {task} ran" in found.messages[0]
+
+
+def test_who_skipped_task_two_is_seen_to_tell_in_the_later_ones():
+    kept = {task: seen for task, seen in KEPT.items() if task != 2}
+    for check in (*TOLD_OF[4], *TOLD_OF[5][:1]):
         assert judged(check, kept=kept).outcome is Outcome.PASS
 
 
@@ -264,7 +285,8 @@ def test_who_left_task_2_out_still_counts():
     """Eight points were lost for records that no cell had let come."""
     values = {"counted": {k: v for k, v in VALUES["counted"].items() if k != "new"}}
     left_out = {"topic": without(sent(), "new"), "seen": without(told(), "new")}
-    found = judged("counted_by_stage", **left_out, values=values, kept={5: {"alone": 2}})
+    kept = {4: {"alone": 1}, 5: {"alone": 2}}
+    found = judged("counted_by_stage", **left_out, values=values, kept=kept)
     assert found.outcome is Outcome.PASS, found.messages
 
 
@@ -288,18 +310,25 @@ def test_the_deal_from_before_the_kill_is_none_after_it(check):
     assert found.outcome is Outcome.FAIL
 
 
+FAULTS = definition.load(LAB).faults
+NAMES = FAULTS[2].function.__globals__
+
+
 class Faulty:
-    """A fault's eyes and hands. `tell` makes tellings, by whether all else stands still."""
+    """A fault's eyes and hands. `tell` makes tellings, by whether all else stands still.
+
+    Also the network, on which a client fetches in `fetches` of the turns.
+    """
 
     p = P
-    stands = False
 
-    def __init__(self, monkeypatch, tell):
-        self.kept, self.sent, self.known, self.tell = {}, [], set(), tell
-        names = definition.load(LAB).faults[2].function.__globals__
-        monkeypatch.setitem(names, "sender", lambda f: nullcontext(self.send))
-        monkeypatch.setitem(names, "told", lambda f: set(self.known))
-        self.send_in_waves = names["send_in_waves"]
+    def __init__(self, monkeypatch, tell, fetches=(True,)):
+        self.kept, self.sent, self.known, self.tell = {}, [], [], tell
+        self.stands, self.halted, self.turns, self.frames_seen = False, set(), 0, []
+        self.fetches = fetches
+        self.is_over, self.gateway = Over(self), self
+        monkeypatch.setitem(NAMES, "sender", lambda f: nullcontext(self.send))
+        monkeypatch.setitem(NAMES, "tellings", lambda f, *names: list(self.known))
 
     def send(self, stage, partitions):
         values = {f"{stage} {len(self.sent) + n}" for n, _ in enumerate(partitions)}
@@ -308,7 +337,7 @@ class Faulty:
 
     @contextmanager
     def nobody_but(self, *words):
-        self.stands = words == tuple(P.members)
+        self.stands = {*P.members} <= {*words}
         yield
         self.stands = False
 
@@ -317,6 +346,25 @@ class Faulty:
         if not condition():
             raise WaitTimeout(what)
 
+    def until(self, condition, what, afterwards):
+        assert condition()
+
+    def process(self, word):
+        return None if self.is_over.is_set() else word
+
+    def halt(self, word):
+        self.halted.add(word)
+
+    def go_on(self, word):
+        self.halted.discard(word)
+        if self.stands and self.fetches[self.turns % len(self.fetches)]:
+            self.frames_seen.append(SimpleNamespace(requested=time.time()))
+        self.turns += 1
+
+    def frames(self, api, client_id):
+        assert (api, client_id) == ("Fetch", P.latecomer)
+        return self.frames_seen
+
     def keep(self, **facts):
         self.kept |= facts
 
@@ -324,13 +372,28 @@ class Faulty:
         pass
 
 
+class Over:
+    """Whether the cell is over. While somebody waits, the notebook does what it does."""
+
+    def __init__(self, fault, after=4):
+        self.fault, self.left = fault, after
+
+    def wait(self, seconds):
+        self.left -= 1
+        self.fault.tell(self.fault)
+        return self.is_set()
+
+    def is_set(self):
+        return self.left <= 0
+
+
 def test_who_tells_only_where_the_notebook_runs_is_no_member(monkeypatch):
     def notebook(f):
         if not f.stands:
-            f.known.update(f.sent)
+            f.known += f.sent
 
     fault = Faulty(monkeypatch, notebook)
-    fault.send_in_waves(fault, "new", [range(13), [1], [2, 3]])
+    NAMES["send_in_waves"](fault, "new", [range(13), [1], [2, 3]])
     assert fault.kept == {"alone": 0}
     assert len(fault.sent) == 16
 
@@ -338,9 +401,62 @@ def test_who_tells_only_where_the_notebook_runs_is_no_member(monkeypatch):
 def test_members_on_a_machine_that_is_too_busy_are_seen_in_a_later_wave(monkeypatch):
     def slow(f):
         if not f.stands or len(f.sent) > 13:
-            f.known.update(f.sent)
+            f.known += f.sent
 
     fault = Faulty(monkeypatch, slow)
-    fault.send_in_waves(fault, "new", [range(13), [1], [2, 3]])
+    NAMES["send_in_waves"](fault, "new", [range(13), [1], [], [2, 3]])
     assert fault.kept == {"alone": 1}
     assert len(fault.sent) == 16, "all come, whoever tells"
+
+
+def test_what_comes_when_a_member_has_gone_is_one_record_for_each_partition():
+    held = {"ada": [0, 3, 4], "bob": [], "cleo": [n for n in range(13) if n not in (0, 3, 4)]}
+    for _ in range(20):
+        there = [SimpleNamespace(client=name, assignment={P.topic: n}) for name, n in held.items()]
+        view = SimpleNamespace(group=lambda name, there=there: SimpleNamespace(members=there))
+        name, waves = NAMES["somebody"](SimpleNamespace(p=P, kafka=view))
+        assert sorted(n for wave in waves for n in wave) == list(range(13))
+        assert {*held[name]} <= {*waves[0]}, "what was its own is to wait for the takeover"
+        assert len(waves[0]) == min(len(held[name]) + 1, 13)
+
+
+def latecomer_seen(fault):
+    script = FAULTS[3].function(fault)
+    next(script)
+    assert next(script, None) is None
+    assert not fault.halted, "it goes on when it was looked at"
+    return fault.kept["alone"]
+
+
+def test_a_latecomer_is_seen_where_it_tells_while_the_notebook_stands_still(monkeypatch):
+    def late(f):
+        if f.stands and P.latecomer not in f.halted and f.turns > 1:
+            f.known.append("old 1")
+
+    assert latecomer_seen(Faulty(monkeypatch, late)) == 1, "slow to begin, and in its second turn"
+
+
+def test_a_notebook_that_tells_in_place_of_the_latecomer_is_seen(monkeypatch):
+    def notebook(f):
+        if not f.stands:
+            assert P.latecomer in f.halted, "the two never run at the same time"
+            f.known.append("old 1")
+
+    assert latecomer_seen(Faulty(monkeypatch, notebook)) == 0
+
+
+def test_a_latecomer_that_tells_what_it_has_not_read_is_none(monkeypatch):
+    def told_what_to_say(f):
+        if f.stands:
+            f.known.append("old 1")
+
+    assert latecomer_seen(Faulty(monkeypatch, told_what_to_say, fetches=(False,))) == 0
+    late = Faulty(monkeypatch, told_what_to_say, fetches=(False, False, True))
+    assert latecomer_seen(late) == 3, "it is asked until it has fetched, too"
+
+
+def test_who_has_told_before_the_cell_is_told_where_to_begin_again(monkeypatch):
+    fault = Faulty(monkeypatch, lambda f: None)
+    fault.known.append("old 1")
+    with pytest.raises(Unseen, match="begin at the cell in front of task 1"):
+        next(FAULTS[3].function(fault))
