@@ -1,5 +1,7 @@
 """The faults of lab 06 beside members that have no luck."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from grading.faults.breaker import NotReached
@@ -14,20 +16,32 @@ FIRST, SECOND = P.killed
 class Scene:
     """Stands for a breaker: the cell is over, and the group misses only whom it says."""
 
-    def __init__(self, missed, packed):
-        self.p, self.cluster = P, self
+    def __init__(self, missed, packed, in_hand=0):
+        self.p, self.cluster, self.kafka = P, self, self
+        self.in_hand = in_hand
         self.missed, self.packed = missed, packed
         self.killed: list[str] = []
         self.kept: dict = {}
 
     def group(self, name):
         gone = [one for one in self.killed if one in self.missed]
-        there = [MemberView(one, one, None, {}) for one in P.crew if one not in gone]
-        return GroupView(name, "STABLE", "classic", "", 0, there, {}, {})
+        topic = P.day_3["topic"]
+        held = {one: {topic: [2 * n, 2 * n + 1]} for n, one in enumerate(P.crew)}
+        there = [MemberView(one, one, None, held[one]) for one in P.crew if one not in gone]
+        committed = {(topic, partition): 5 for partition in range(6)}
+        return GroupView(name, "STABLE", "classic", "", 0, there, committed, {})
 
     def stored(self, topic):
         assert topic == P.day_3["results"]
         return self.packed
+
+    def forget(self):
+        pass
+
+    def read(self, topic, limit):
+        assert topic == P.day_3["results"]
+        by = f"{P.day_3['group']} {FIRST}"
+        return [SimpleNamespace(key_text=lambda: by)] * (10 + self.in_hand)
 
     def until(self, condition, what, afterwards=False):
         if not condition():
@@ -53,6 +67,15 @@ def test_who_dies_with_nothing_left_to_pack_need_not_be_missed():
 def test_who_dies_with_orders_in_hand_must_be_missed(missed, packed, who):
     with pytest.raises(NotReached, match=f"{who} to be missed"):
         list(FAULTS[3].function(Scene(missed, packed)))
+
+
+def test_who_commits_seldom_dies_at_once_and_others_a_little_later():
+    allowed = len(P.killed) * P.repeated
+    seldom = Scene([FIRST, SECOND], P.killed_at, in_hand=allowed + 1)
+    assert list(FAULTS[3].function(seldom)) == [None]
+    assert seldom.killed == [FIRST, SECOND]
+    with pytest.raises(NotReached, match="orders packed"):
+        list(FAULTS[3].function(Scene([FIRST, SECOND], P.killed_at, in_hand=allowed)))
 
 
 @pytest.mark.parametrize("_", range(20))
