@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 
@@ -25,9 +26,6 @@ if not os.environ.get("CI"):
         "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("any machine")
-# What is imported and collected stays to the end. A tenth of the time of the quick tests went into
-# looking through it for garbage, again and again.
-gc.disable()
 # For a test after each edit; the suite itself tries four times as many.
 settings.register_profile("quick", settings.default, max_examples=25)
 
@@ -72,10 +70,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     arrange(items)
 
 
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.set_threshold(GARBAGE)
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays to the end. A tenth of the time of the quick tests went
+    into looking through it for garbage, again and again.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(GARBAGE)
+        gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

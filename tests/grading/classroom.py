@@ -21,7 +21,7 @@ class Classroom:
     """A course folder into which hand-ins of the tiny lab are graded by a word."""
 
     def __init__(self, folder: Path, lab: Definition) -> None:
-        self.folder, self.lab = folder, lab
+        self.folder, self.lab, self.hidden = folder, lab, lab.hidden_checks()
         self.store = Store(folder, lab.name)
 
     def write(self, name: str, text: str) -> None:
@@ -47,7 +47,6 @@ class Classroom:
         begun = records.begun(
             self.lab, submission, student_seed(b"s", self.lab.name, submission.id)
         )
-        hidden = self.lab.hidden_checks()
         evidence = Evidence(self.lab.name, name, "seed", is_complete=True, refusal=refusal)
         evidence.answers, evidence.parameters = answers or {}, parameters or {}
         if refusal is None:
@@ -57,12 +56,12 @@ class Classroom:
                     Outcome.FAIL if check.id in failed else Outcome.PASS,
                     (Finding(check.id not in failed, "saw 3"),),
                 )
-                for check in (*self.lab.checks, *hidden)
+                for check in (*self.lab.checks, *self.hidden)
             ]
         else:
             evidence.why = "because it is empty"
         self.store.start(begun)
-        record = records.ended(begun, evidence, self.lab.checks, hidden)
+        record = records.ended(begun, evidence, self.lab.checks, self.hidden)
         self.store.finish(record, Attempted(evidence))
         self.store.count(record)
         return record
