@@ -48,7 +48,10 @@ Listener = Callable[[Progress], None]
 
 
 class Lanes:
-    """Runs planned work in lanes."""
+    """Runs planned work in lanes.
+
+    server: one that was made ahead, and that its maker closes.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Lanes:
         store: Store,
         tell: Listener = lambda _: None,
         around: Surroundings = OPEN,
+        server: ForkServer | None = None,
     ) -> None:
         self.lab = lab
         self.around = around
@@ -68,7 +72,7 @@ class Lanes:
         self._is_stopped = threading.Event()
         self._errors: list[BaseException] = []
         self.open: set[Attempt] = set()
-        self.server: ForkServer | None = None
+        self.server = server
 
     @property
     def has_more(self) -> bool:
@@ -86,9 +90,10 @@ class Lanes:
             threading.Thread(target=self._lane, args=(number,), name=f"lane {number}")
             for number in range(min(jobs, len(self._queue)))
         ]
+        own: ForkServer | None = None
         try:
-            if IS_SAFE and len(self._queue) > 1:  # alone, one is no faster by it
-                self.server = ForkServer(loaded(self.lab))
+            if self.server is None and IS_SAFE and len(self._queue) > 1:  # alone, one is no faster
+                self.server = own = ForkServer(loaded(self.lab, self.around))
             for lane in lanes:
                 lane.start()
             for lane in lanes:
@@ -100,8 +105,8 @@ class Lanes:
                     lane.join()
             raise
         finally:
-            if self.server is not None:
-                self.server.close()
+            if own is not None:
+                own.close()
         if self._errors:
             raise self._errors[0]
         return self.records
