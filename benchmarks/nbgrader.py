@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from authoring.build import solution_notebook
+from grading.run.processes import adopt_orphans
 from kafkalab import environment, places
 from tests.grading.tiny import NAME, write_course
 
@@ -73,6 +74,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     programs = installed()
+    adopt_orphans()
     names = [f"student-{chr(ord('a') + n // 26)}{chr(ord('a') + n % 26)}" for n in
              range(options.students)]  # fmt: skip
     theirs: list[Cost] = []
@@ -111,9 +113,19 @@ class Cost:
 def measured(found: list[Cost]) -> Iterator[None]:
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     yield
-    seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time.monotonic() - began
+    collect_orphans()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found.append(Cost(seconds, used))
+
+
+def collect_orphans() -> None:
+    """Take the end of those whose parents are gone, as kernels that were killed; else they count
+    for nobody."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
 
 
 def installed() -> Path:
