@@ -20,7 +20,7 @@ from typing import Any, cast
 import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from jupyter_core.utils import run_sync
 
 from grading.define.definition import Limits
@@ -189,6 +189,11 @@ class StudentKernel:
     def _process(self) -> subprocess.Popen[bytes] | None:
         provisioner = self.manager.provisioner
         return provisioner.process if isinstance(provisioner, LocalProvisioner) else None
+
+
+def find_starters() -> None:
+    """Let jupyter_client look through all packages for what starts kernels: once in a process."""
+    KernelProvisionerFactory.instance()
 
 
 def command(folder: Path, sandbox: Sandbox | None, wheels: Path | None) -> list[str]:

@@ -11,6 +11,8 @@ from grading.run.surroundings import OPEN, Surroundings
 ALWAYS = (
     *("grading.run.worker", "grading.run.graded_notebook", "grading.run.kernel"),
     *("grading.run.engine", "grading.run.examiner", "grading.handin.weave"),
+    # what the first notebook and the first kernel of a process would look up or compile
+    *("nbformat.v4:new_notebook", "grading.run.kernel:find_starters"),
 )
 BESIDE_A_CLUSTER = (
     *("kafka", "kafkalab.cluster.cluster", "grading.judge.view", "grading.sandbox.ways"),
