@@ -8,15 +8,11 @@ about by many processes together is seen from outside (watch.py).
 
 from __future__ import annotations
 
-import importlib
 import resource
 import runpy
 import sys
-from types import ModuleType
-from typing import cast
 
 FILES = 4096
-DEBUGGER = "debugpy.server"
 
 
 def bound(memory: int, processes: int, file: int) -> None:
@@ -34,18 +30,7 @@ def bound(memory: int, processes: int, file: int) -> None:
         resource.setrlimit(kind, (least, least))
 
 
-def without_debugger() -> None:
-    """Let the kernel find no debugger, whose loading is a fifth of its start: nobody steps here.
-
-    Code of a student that imports one finds it.
-    """
-    sys.modules[DEBUGGER] = cast(ModuleType, None)
-    importlib.import_module("ipykernel.debugger")
-    del sys.modules[DEBUGGER]
-
-
 if __name__ == "__main__":
     bound(*map(int, sys.argv[1:4]))
     sys.argv[1:4] = []
-    without_debugger()
     runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
