@@ -6,7 +6,7 @@ Three small tasks without a cluster. nbgrader is installed into an environment o
 cache of this machine, the first time; nothing of the course needs it. Both are timed as a whole
 process, from the command to its end, and both must give everybody the same marks.
 On a machine with other work to do the seconds say little; those of its processors, also shown, are
-what each took of them.
+what each took of them. Those of `grade` lack its kernels, which end with their sandbox.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from rich.console import Console
 from rich.table import Table
 
 from authoring.build import solution_notebook
-from grading.run.processes import adopt_orphans
 from kafkalab import environment, places
 from tests.grading.tiny import NAME, write_course
 
@@ -74,7 +73,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     programs = installed()
-    adopt_orphans()
     names = [f"student-{chr(ord('a') + n // 26)}{chr(ord('a') + n % 26)}" for n in
              range(options.students)]  # fmt: skip
     theirs: list[Cost] = []
@@ -113,19 +111,9 @@ class Cost:
 def measured(found: list[Cost]) -> Iterator[None]:
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     yield
-    seconds = time.monotonic() - began
-    collect_orphans()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found.append(Cost(seconds, used))
-
-
-def collect_orphans() -> None:
-    """Take the end of those whose parents are gone, as kernels that were killed; else they count
-    for nobody."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG) != (0, 0):
-            pass
 
 
 def installed() -> Path:
