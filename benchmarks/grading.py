@@ -26,7 +26,7 @@ from grading.run.lanes import Lanes, overhead
 from grading.run.plan import plan
 from grading.run.surroundings import Surroundings
 
-BUDGET = 1.5  # seconds
+BUDGET = 1.0  # seconds
 
 
 def main() -> None:

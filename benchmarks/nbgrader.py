@@ -6,7 +6,7 @@ Three small tasks without a cluster. nbgrader is installed into an environment o
 cache of this machine, the first time; nothing of the course needs it. Both are timed as a whole
 process, from the command to its end, and both must give everybody the same marks.
 On a machine with other work to do the seconds say little; those of its processors, also shown, are
-what each took of them.
+what each took of them. Those of `grade` lack its kernels, which end with their sandbox.
 """
 
 from __future__ import annotations

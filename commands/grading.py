@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -18,6 +18,10 @@ from commands.board import Board, print_class, tell_problems
 from grading.define import definition
 from grading.judge.outcome import OURS
 from kafkalab.errors import CourseError
+
+if TYPE_CHECKING:
+    from grading.run.fork_server import ForkServer
+    from grading.run.surroundings import Surroundings
 
 COURSE = Path("work", "grades")
 PROOFS = Path("work", "proofs")
@@ -52,6 +56,27 @@ def grade(
     nobody. Exit code 3 if a fault of the grader left a hand-in without points.
     """
     from commands import surroundings
+    from grading.run import fork_server
+
+    choose(engine)
+    graded = definition.load(lab)
+    around = surroundings.chosen(graded, trust_students, wheels)
+    with fork_server.ahead(graded, around) as server:  # loads while the hand-ins are read
+        _grade(graded, path, out, around, server, jobs=jobs, rerun=rerun, json=json, roster=roster)
+
+
+def _grade(
+    graded: definition.Definition,
+    path: Path,
+    out: Path,
+    around: "Surroundings",
+    server: "ForkServer | None",
+    *,
+    jobs: int,
+    rerun: bool,
+    json: bool,
+    roster: Path | None,
+) -> None:
     from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
     from grading.handin import versions
@@ -62,9 +87,6 @@ def grade(
     from grading.run.lanes import Lanes
     from grading.run.plan import plan
 
-    choose(engine)
-    graded = definition.load(lab)
-    around = surroundings.chosen(graded, trust_students, wheels)
     if roster is not None:
         keep_roster(roster, out)
     ClassBook.read(out)  # what is wrong in it is told before anything runs
@@ -85,7 +107,7 @@ def grade(
         console.print(f"{len(work)} to run: {told}.", highlight=False)
     board = Board(console, len(work))
     with board.live:
-        records += Lanes(graded, store, board.tell, around).run(work, jobs)
+        records += Lanes(graded, store, board.tell, around, server).run(work, jobs)
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
     if json:

@@ -13,6 +13,7 @@ import json
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 FLAGS = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 FOR_READERS = {"hints.md", "README.md"}
@@ -65,21 +66,35 @@ def of_master(text: str) -> str:
 def of_code(text: str) -> str:
     """A module without comments, docstrings, and what its checks are worth and called."""
     try:
-        tree = compile(text, "module", "exec", FLAGS)
+        return of_tree(compile(text, "module", "exec", FLAGS))
     except (SyntaxError, ValueError):
         return text  # it will fail when it is used, and says so then
-    return ast.dump(_Bare().visit(tree))
 
 
-class _Bare(ast.NodeTransformer):
-    def visit(self, node: ast.AST) -> ast.AST:
-        self.generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_docstring(body[0]):
-            del body[0]
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check":
-            node.keywords = [word for word in node.keywords if word.arg not in SAID_BY_A_CHECK]
-        return node
+def of_tree(node: object) -> str:
+    """The same of a module that is read already, as `ast.dump` writes it; the tree stays whole."""
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    kind, parts = type(node), []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None and getattr(kind, name, ...) is None:
+            continue
+        if isinstance(value, list):
+            counts = ", ".join(map(of_tree, _counting(node, name, value)))
+            parts.append(f"{name}=[{counts}]")
+        else:
+            parts.append(f"{name}={of_tree(value)}")
+    return f"{kind.__name__}({', '.join(parts)})"
+
+
+def _counting(node: ast.AST, name: str, parts: list[Any]) -> list[Any]:
+    """What counts of a list in a tree."""
+    if name == "body" and parts and _is_docstring(parts[0]):
+        return parts[1:]
+    if name == "keywords" and getattr(getattr(node, "func", None), "id", "") == "check":
+        return [word for word in parts if word.arg not in SAID_BY_A_CHECK]
+    return parts
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.define.meaning import of_code
+from grading.define.meaning import FLAGS, of_tree
 from grading.define.place import Place
 from kafkalab.places import repository
 
@@ -49,8 +49,8 @@ def grader_digest(place: Place, root: Path | None = None) -> str:
     digest = hashlib.sha256()
     for file in sorted({root / "docker-compose.yml", *closure.files, *settings(closure.files)}):
         relative = file.relative_to(root).as_posix()
-        is_code = file.suffix == ".py"
-        content = of_code(file.read_text("utf-8")).encode() if is_code else file.read_bytes()
+        meaning = closure.meanings.get(file)
+        content = file.read_bytes() if meaning is None else meaning.encode()
         digest.update(f"{relative}\0".encode() + content + b"\0")
     digest.update("\n".join(pins(root / "pyproject.toml", closure.outside)).encode())
     return digest.hexdigest()[:16]
@@ -83,7 +83,8 @@ class Closure:
     root: Path
     ours: re.Pattern[str] = OURS
     left_out: tuple[str, ...] = NO_INPUT
-    files: set[Path] = field(default_factory=set)
+    meanings: dict[Path, str] = field(default_factory=dict)
+    """Of each of their files, what counts of it."""
     outside: set[str] = field(default_factory=set)
     """First names of imports from elsewhere."""
     _offered: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -111,14 +112,24 @@ class Closure:
                 elif later := self._offered[package].get(parts[end - 1]):
                     self.add(later)
                 return
-            if file not in self.files:
-                self.files.add(file)
+            if file not in self.meanings:
+                self.meanings[file] = ""  # being read
                 package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-                self._offered[module] = self.add_imports_of(file, package)
+                found = imports_of(file.read_text("utf-8"), package)
+                self.meanings[file] = found.meaning
+                self._offered[module] = self._add_found(found)
 
-    def add_imports_of(self, file: Path, package: str = "") -> dict[str, str]:
-        """Add what a file imports. Returns what it fetches only when asked: name -> module."""
-        found = imports_of(file.read_text("utf-8"), package)
+    @property
+    def files(self) -> set[Path]:
+        """Where these modules lie."""
+        return set(self.meanings)
+
+    def add_imports_of(self, file: Path) -> None:
+        """Add what a file imports."""
+        self._add_found(imports_of(file.read_text("utf-8"), ""))
+
+    def _add_found(self, found: Imports) -> dict[str, str]:
+        """Returns what is fetched only when asked: name -> module."""
         for name in found.names:
             self.add(name)
         return found.offered
@@ -142,6 +153,8 @@ class Imports(ast.NodeVisitor):
         self.names: set[str] = set()
         self.offered: dict[str, str] = {}
         """Of a package with a `__getattr__`: what it imports when one of its names is used."""
+        self.meaning = ""
+        """What of the module counts; it is read but once for both."""
         self._package = package
         self._is_lazy = False
 
@@ -184,7 +197,8 @@ class Imports(ast.NodeVisitor):
 @functools.cache
 def imports_of(text: str, package: str) -> Imports:
     """What a module or a percent script with this text imports."""
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    tree = compile(text, "module", "exec", FLAGS)
     found = Imports(package)
-    found.visit(compile(text, "module", "exec", flags))
+    found.visit(tree)
+    found.meaning = of_tree(tree)
     return found

@@ -8,6 +8,7 @@ with so much loaded is not safe (macOS), or there is none, an attempt loads for 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -17,10 +18,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from grading.define.definition import Definition
+from grading.run.loaded import load, loaded
+from grading.run.surroundings import Surroundings
 from kafkalab import environment
 
 IS_SAFE = sys.platform == "linux"
@@ -85,13 +89,14 @@ class Forked:
 class ForkServer:
     """Starts processes that run a function of a module; made where many are wanted.
 
-    modules: what it loads first. Ends with this process, or at `close`; what was forked goes on.
+    names: what it loads first, as loaded.py has it. Ends with this process, or at `close`; what was
+    forked goes on.
     """
 
-    def __init__(self, modules: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grading.run.fork_server", *modules],
+            [sys.executable, "-P", "-m", "grading.run.fork_server", *names],
             stdin=theirs.fileno(),
             start_new_session=True,  # an interrupt is for who asks, not for who works
             env=environment.for_python(),
@@ -99,6 +104,7 @@ class ForkServer:
         theirs.close()
         self._requests = ours
         self._lock = threading.Lock()
+        self._is_asked = False
 
     def start(
         self, call: str, arguments: Sequence[str], stdin: int, stdout: int, stderr: int
@@ -119,6 +125,7 @@ class ForkServer:
         line = json.dumps(request).encode()
         files = [stdin, stdout, stderr, theirs.fileno()]
         with theirs, self._lock:
+            self._is_asked = True
             socket.send_fds(self._requests, [len(line).to_bytes(LENGTH)], files)
             self._requests.sendall(line)
         return Forked(ours)
@@ -131,7 +138,20 @@ class ForkServer:
     def close(self) -> None:
         """End the server. Safe to call twice."""
         self._requests.close()
+        if not self._is_asked:  # it may still load what nobody wants any more
+            self._process.kill()
         self._process.wait()
+
+
+@contextlib.contextmanager
+def ahead(lab: Definition, around: Surroundings) -> Iterator[ForkServer | None]:
+    """A server for attempts at this lab, before one is needed; None where a fork is not safe."""
+    server = ForkServer(loaded(lab, around)) if IS_SAFE else None
+    try:
+        yield server
+    finally:
+        if server is not None:
+            server.close()
 
 
 def serve(requests: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
@@ -212,8 +232,8 @@ def become(request: dict[str, Any], files: Sequence[int]) -> None:
 def main() -> None:
     """Load what the command names, then fork for who holds the other end of standard input."""
     requests = socket.socket(fileno=os.dup(0))
-    for name in sys.argv[1:]:
-        importlib.import_module(name)
+    load(sys.argv[1:])
+    gc.freeze()  # what is loaded stays; no child needs to look through it
     asked = serve(requests)
     if asked is not None:
         become(*asked)

@@ -7,15 +7,20 @@ is the command that starts it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty
+from typing import Any, cast
 
+import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from jupyter_core.utils import run_sync
 
 from grading.define.definition import Limits
@@ -38,6 +43,8 @@ OF_THE_MACHINE = ("KAFKALAB_ENGINE", "KAFKALAB_SPARK_MASTER", "KAFKALAB_SPARK_PO
 MARK = "KAFKALAB_ATTEMPT"
 """In the environment of the kernel and all that it starts; tells whose a stray process is."""
 START_TIMEOUT = 60
+LOOK_AGAIN = 1.0  # seconds until a kernel that starts is looked at
+CONNECT_AGAIN = 10  # milliseconds between attempts to reach one
 LONGEST_SOCKET_PATH = 90  # of 104 to 108 bytes that systems allow, less the number of a socket
 
 
@@ -93,6 +100,8 @@ class StudentKernel:
             **({"transport": "ipc", "ip": str(sockets)} if by_path else {"transport": "tcp"}),
         )
         self.manager.is_sandboxed = sandbox is not None
+        # Its sockets are there a moment after the process is.
+        self.manager.context.setsockopt(zmq.RECONNECT_IVL, CONNECT_AGAIN)
         self.environment = environment(self.folder, mark, sandbox is not None, wheels)
         self._watch: LimitWatch | None = None
 
@@ -114,11 +123,40 @@ class StudentKernel:
                 shared = self.folder / room.SOCKETS
                 self._watch = LimitWatch(self.pid, shared, self.sandbox.limits)
             self.client = self.manager.client()
-            self.client.start_channels()
-            run_sync(self.client.wait_for_ready)(timeout=START_TIMEOUT)
+            # A heartbeat tells nothing that the process does not.
+            self.client.start_channels(hb=False)
+            run_sync(self._wait_for_answer)()
         except (RuntimeError, OSError, CourseError) as error:
             raise KernelDidNotStart(str(error)) from error
         self.client.allow_stdin = False
+
+    async def _wait_for_answer(self) -> None:
+        """Until it answers and all that it has said so far is taken.
+
+        jupyter_client waits for silence, which costs 0.2 s each time. A kernel greets who listens
+        to its outputs, and what it says of a request ends with the word that it is idle.
+        """
+        deadline = time.monotonic() + START_TIMEOUT
+        await self._next(self.client.iopub_channel, deadline)
+        request = self.client.kernel_info()
+        for channel, last in (
+            (self.client.shell_channel, "kernel_info_reply"),
+            (self.client.iopub_channel, "idle"),
+        ):
+            while True:
+                message = await self._next(channel, deadline)
+                state = message["content"].get("execution_state", message["msg_type"])
+                if message["parent_header"].get("msg_id") == request and state == last:
+                    break
+
+    async def _next(self, channel: Any, deadline: float) -> dict[str, Any]:
+        """A message of the kernel while it starts."""
+        while time.monotonic() < deadline:
+            with contextlib.suppress(Empty):
+                return cast(dict[str, Any], await channel.get_msg(timeout=LOOK_AGAIN))
+            if self.exit_code is not None:
+                raise RuntimeError(f"the kernel ended with {self.exit_code} before it answered")
+        raise RuntimeError(f"the kernel did not answer within {START_TIMEOUT} s")
 
     @property
     def exit_code(self) -> int | None:
@@ -151,6 +189,11 @@ class StudentKernel:
     def _process(self) -> subprocess.Popen[bytes] | None:
         provisioner = self.manager.provisioner
         return provisioner.process if isinstance(provisioner, LocalProvisioner) else None
+
+
+def find_starters() -> None:
+    """Let jupyter_client look through all packages for what starts kernels: once in a process."""
+    KernelProvisionerFactory.instance()
 
 
 def command(folder: Path, sandbox: Sandbox | None, wheels: Path | None) -> list[str]:

@@ -1,7 +1,7 @@
 """The lanes of grading: many hand-ins, some lanes, one record each as soon as it is there.
 
-A lane is a thread with a cluster of its own. While an attempt runs, the process for the next one
-boots, so a hand-in costs little more than the student's own seconds.
+A lane is a thread with a cluster of its own. While an attempt runs, the process for a next one
+boots, in whichever lane that will be: a hand-in costs little more than the student's own seconds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ Listener = Callable[[Progress], None]
 
 
 class Lanes:
-    """Runs planned work in lanes."""
+    """Runs planned work in lanes.
+
+    server: one that was made ahead, and that its maker closes.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Lanes:
         store: Store,
         tell: Listener = lambda _: None,
         around: Surroundings = OPEN,
+        server: ForkServer | None = None,
     ) -> None:
         self.lab = lab
         self.around = around
@@ -68,27 +72,44 @@ class Lanes:
         self._is_stopped = threading.Event()
         self._errors: list[BaseException] = []
         self.open: set[Attempt] = set()
-        self.server: ForkServer | None = None
+        self._ahead: deque[Attempt] = deque()
+        self._jobs = 0
+        self._boots = threading.Lock()
+        self.server = server
 
-    @property
-    def has_more(self) -> bool:
-        """Whether a lane that is done will find something to do."""
-        return bool(self._queue) and not self._is_stopped.is_set()
+    def boot_ahead(self) -> None:
+        """Boot a process for an attempt to come, where none is ready for it yet."""
+        with self._boots:
+            wanted = min(self._jobs, len(self._queue))
+            if len(self._ahead) < wanted and not self._is_stopped.is_set():
+                self._ahead.append(self._boot())
+
+    def booted(self) -> Attempt:
+        """A process for an attempt: the one that has been booted longest, or a new one."""
+        with contextlib.suppress(IndexError):
+            return self._ahead.popleft()
+        return self._boot()
+
+    def _boot(self) -> Attempt:
+        is_there = self.server is not None and self.server.is_there
+        return Attempt(self.lab, self.around, self.server if is_there else None)
 
     def run(self, work: Sequence[Work], jobs: int) -> list[AttemptRecord]:
         """Run all of it; the records, in the order in which they came."""
         for refused in (one for one in work if one.job is None):
             self._finish(0, refused, Attempted(refusal(self.lab, refused)))
         self._queue.extend(one for one in work if one.job is not None)
+        self._jobs = jobs
         if self._queue:
             compile_once()
         lanes = [
             threading.Thread(target=self._lane, args=(number,), name=f"lane {number}")
             for number in range(min(jobs, len(self._queue)))
         ]
+        own: ForkServer | None = None
         try:
-            if IS_SAFE and len(self._queue) > 1:  # alone, one is no faster by it
-                self.server = ForkServer(loaded(self.lab))
+            if self.server is None and IS_SAFE and len(self._queue) > 1:  # alone, one is no faster
+                self.server = own = ForkServer(loaded(self.lab, self.around))
             for lane in lanes:
                 lane.start()
             for lane in lanes:
@@ -100,8 +121,10 @@ class Lanes:
                     lane.join()
             raise
         finally:
-            if self.server is not None:
-                self.server.close()
+            for attempt in self._ahead:
+                attempt.close()
+            if own is not None:
+                own.close()
         if self._errors:
             raise self._errors[0]
         return self.records
@@ -160,18 +183,17 @@ class Lanes:
 
 
 class Lane:
-    """A place where attempts run one after the other: a cluster, and a process booted ahead."""
+    """A place where attempts run one after the other: it has a cluster of its own."""
 
     def __init__(self, lanes: Lanes, number: int) -> None:
         self.number = number
         self.lease = Lease(lanes.lab)
         self._lanes = lanes
-        self._spare: Attempt | None = None
 
     def attempt(self, work: Work, is_last: bool) -> Attempted:
-        """Run one, and boot the next meanwhile."""
+        """Run one; a next one boots meanwhile."""
         assert work.job is not None, "what cannot be run is refused before"
-        booted, self._spare = self._spare or self._boot(), None
+        booted = self._lanes.booted()
         self._lanes.open.add(booted)
         try:
             job = replace(work.job, cluster=self.lease.take(), is_last_try=is_last)
@@ -184,19 +206,11 @@ class Lane:
 
     def close(self) -> None:
         """Stop what the lane holds."""
-        if self._spare is not None:
-            self._spare.close()
         self.lease.close()
-
-    def _boot(self) -> Attempt:
-        server = self._lanes.server
-        is_there = server is not None and server.is_there
-        return Attempt(self._lanes.lab, self._lanes.around, server if is_there else None)
 
     def _report(self, student: str, event: dict[str, Any]) -> None:
         self._lanes.tell(Progress(self.number, student, event))
-        if self._spare is None and self._lanes.has_more:
-            self._spare = self._boot()
+        self._lanes.boot_ahead()
 
 
 def fault(lab: Definition, work: Work, why: str) -> Evidence:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
+import select
 import sys
+import time
 
 import psutil
 
 from grading.run.kernel import MARK
 
 PR_SET_CHILD_SUBREAPER = 36
+PATIENCE = 5.0  # seconds
 
 
 def adopt_orphans() -> None:
@@ -49,8 +53,32 @@ def end_marked(mark: str) -> None:
 
 
 def end(processes: list[psutil.Process]) -> None:
-    """Kill these and wait until they are gone."""
+    """Kill these and wait until they have ended.
+
+    Not until their numbers are free, as psutil does: whoever started one may be slow to take its
+    end, or wait for ours.
+    """
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(processes, timeout=5)
+    deadline = time.monotonic() + PATIENCE
+    for process in processes:
+        wait_for(process, max(deadline - time.monotonic(), 0.0))
+
+
+def wait_for(process: psutil.Process, seconds: float) -> None:
+    """Wait for the end of a process; take it, where it is a child of this one."""
+    if sys.platform == "linux":
+        try:
+            number = os.pidfd_open(process.pid)
+        except OSError:  # gone
+            return
+        try:
+            looks = select.poll()
+            looks.register(number, select.POLLIN)
+            looks.poll(1000 * seconds)
+        finally:
+            os.close(number)
+        seconds = 0.0
+    with contextlib.suppress(psutil.Error):
+        process.wait(seconds)

@@ -9,7 +9,6 @@ parent is gone, and it ends with all that it started.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import shutil
@@ -29,7 +28,7 @@ from grading.judge.visible import Visible
 from grading.judge.witness import Witnessed, written
 from grading.keep.evidence import Evidence
 from grading.run.job import Job
-from grading.run.loaded import loaded
+from grading.run.loaded import load, loaded
 from grading.run.processes import adopt_orphans, end_below
 from grading.run.surroundings import Surroundings
 
@@ -200,8 +199,7 @@ def main(name: str, root: str, place: str, surroundings: str) -> None:
         # while the kernel warms up and nobody waits
         from grading.handin.weave import as_handed_in, weave
 
-        for name in loaded(lab):
-            importlib.import_module(name)
+        load(loaded(lab, around))
         weave(grader.blank, as_handed_in(grader.blank))  # reads the code of the course once
 
         grader.phases["boot"] = round(time.monotonic() - started, 3)

@@ -34,14 +34,14 @@ class NoSandbox(CourseError):
 
 def require() -> Path:
     """The program; a NoSandbox with the reason where none works here."""
-    program, why = _found()
+    program, why = found()
     if program is None:
         raise NoSandbox("This machine has no sandbox for the code of students.", why, OTHER_WAYS)
     return program
 
 
 @functools.cache
-def _found() -> tuple[Path | None, str]:
+def found() -> tuple[Path | None, str]:
     """The first program that works, or why none does."""
     if sys.platform != "linux":
         return None, "It is made of namespaces of Linux, which this system does not have."
