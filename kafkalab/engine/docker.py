@@ -6,6 +6,7 @@ import json
 import math
 import tarfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from python_on_whales import DockerClient
@@ -13,6 +14,7 @@ from python_on_whales import DockerClient
 from kafkalab import places
 from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, local_tool, tools
 from kafkalab.engine.compose import Service
+from kafkalab.engine.docker_calls import nothing_begins_in, program_in
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
 from kafkalab.engine.docker_override import override
@@ -125,7 +127,8 @@ class DockerEngine(Services):
         self._await_end(service)
 
     def pause(self, service: str) -> None:
-        self._docker.run("pause", self._running(service))
+        with nothing_begins_in(self.slot.folder, service):
+            self._docker.run("pause", self._running(service))
 
     def resume(self, service: str) -> None:
         self._docker.run("unpause", self._running(service))
@@ -199,9 +202,11 @@ class DockerEngine(Services):
         # The deadline of the call is ours; this one ends what would then go on in the container.
         limit = ("timeout", "-s", "KILL", str(math.ceil(timeout) + 1))
         command = (*limit, f"/opt/kafka/bin/{script.removesuffix('.sh')}.sh", *sent)
+        beside: AbstractContextManager[None] = nullcontext()
         if live:
             container = found[live[0]][0]
             call = self._docker.command("exec", "--interactive", container, *command)
+            beside = program_in(self.slot.folder, live[0])
         else:
             stopped = next((found[name][0] for name in found if found[name][0]), "")
             if not stopped:
@@ -210,7 +215,8 @@ class DockerEngine(Services):
             call = self._docker.command("start", "--attach", "--interactive", container)
         if files:
             self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
-        return self._docker.attempt(call, timeout, stdin or b"", what=script)
+        with beside:
+            return self._docker.attempt(call, timeout, stdin or b"", what=script)
 
     def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         # One that ran when it was last looked for most likely does: nothing comes where not.
@@ -247,18 +253,21 @@ class DockerEngine(Services):
             # container that stands still; each does what the other cannot.
             above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
             source: tuple[str | Path, ...]
+            beside: AbstractContextManager[None] = nullcontext()
             if state == "running":
+                beside = program_in(self.slot.folder, service)
                 without = () if indexes else ("--exclude", "*index")
                 source = ("exec", container, "tar", "-C", above, *without, "-cf", "-", name)
             else:
                 source = ("cp", f"{container}:{above / name}", "-")
-            docker_files.copied(
-                self._docker.command(*source),
-                folder / log_dir.name if len(log_dirs) > 1 else folder,
-                drop=0 if part else 1,
-                timeout=COPY_DEADLINE,
-                goes_on=lambda: self._find(service)[1] == state,
-            )
+            with beside:
+                docker_files.copied(
+                    self._docker.command(*source),
+                    folder / log_dir.name if len(log_dirs) > 1 else folder,
+                    drop=0 if part else 1,
+                    timeout=COPY_DEADLINE,
+                    goes_on=lambda: self._find(service)[1] == state,
+                )
 
     def down(self) -> None:
         # The data goes too, so there is nothing to end in good order for.

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,6 +191,30 @@ def test_a_disk_is_copied_also_where_its_node_is_frozen_or_killed_at_that_moment
     assert (disk / "__cluster_metadata-0" / f"{0:020}.log").stat().st_size > 0
     assert engine.storage("broker", "no-such-topic-0") is None
     single.mend()
+
+
+def test_a_node_is_frozen_while_others_copy_its_disk(single: Cluster) -> None:
+    """Frozen while a program began in it, a container answered nobody again, nor did Docker."""
+    is_over = threading.Event()
+
+    def copy() -> int:
+        copies = 0
+        while not is_over.is_set():
+            assert single.engine.storage("broker", "__cluster_metadata-0") is not None
+            copies += 1
+        return copies
+
+    with ThreadPoolExecutor(3) as readers:
+        reading = [readers.submit(copy) for _ in range(3)]
+        try:
+            for _ in range(6):
+                single.pause(0)
+                assert single.state(0) == "paused"
+                single.resume(0)
+        finally:
+            is_over.set()
+        assert all(one.result(60) for one in reading)
+    assert single.state(0) == "running"
 
 
 def test_everything_goes_when_the_owner_is_killed() -> None:
