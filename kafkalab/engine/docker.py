@@ -36,6 +36,8 @@ __all__ = ["DockerEngine", "clean"]
 
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
+# A copy breaks off where the container is killed or started meanwhile, or frozen in spite of a long copy.
+COPIES = 5
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
 SERVICE = "com.docker.compose.service"
 STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
@@ -131,7 +133,9 @@ class DockerEngine(Services):
             self._docker.run("pause", self._running(service))
 
     def resume(self, service: str) -> None:
-        self._docker.run("unpause", self._running(service))
+        # A copy of a disk that stands still breaks off where the disk grows again.
+        with nothing_begins_in(self.slot.folder, service):
+            self._docker.run("unpause", self._running(service))
 
     @property
     def network_of_nodes(self) -> NetworkOfNodes:
@@ -216,33 +220,40 @@ class DockerEngine(Services):
         if files:
             self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
         with beside:
-            return self._docker.attempt(call, timeout, stdin or b"", what=script)
+            said = self._docker.attempt(call, timeout, stdin or b"", what=script)
+        if said.returncode and f"Container {container} is paused" in said.stderr:
+            # Frozen since it was looked for, so the tool has not begun.
+            return self.tool(script, arguments, stdin, timeout)
+        return said
 
     def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         # One that ran when it was last looked for most likely does: nothing comes where not.
         container, state = self._seen.get(service, ("", ""))
-        guessed = state == "running"
-        if not guessed:
-            container, state = self._find(service)
-        before = ""
-        while container and state != "absent":
-            # A copy ends early, or never begins, where the container is frozen or killed
-            # meanwhile. In one that is as it was a moment ago nothing more is there.
-            is_same, before = state == before, "" if guessed else state
-            guessed = False
-            try:
-                self._copy(container, service, state, part, indexes)
-            except tarfile.ReadError as error:
-                if is_same:
-                    raise CourseError(
-                        f"The disk of {service} could not be copied.", f"Python says: {error}."
-                    ) from error
-            else:
-                folder = docker_files.own_copy(self.slot.folder, service)
-                if is_same or any(folder.iterdir()):
-                    return folder if any(folder.iterdir()) else None
-            container, state = self._find(service)
-        return None
+        guessed, before, broken = state == "running", "", 0
+        while True:
+            # Nobody freezes it or lets it go on between the look and the copy's end.
+            with program_in(self.slot.folder, service):
+                if not guessed:
+                    container, state = self._find(service)
+                if not container or state == "absent":
+                    return None
+                # In one that is as it was a moment ago nothing more is there.
+                is_same, before = state == before, "" if guessed else state
+                guessed = False
+                try:
+                    self._copy(container, service, state, part, indexes)
+                except tarfile.ReadError as error:
+                    broken += 1
+                    if broken == COPIES:
+                        raise CourseError(
+                            f"The disk of {service} could not be copied.",
+                            f"{broken} copies broke off. Python says of the last: {error}.",
+                            "Is the machine very busy? Run the cell again.",
+                        ) from error
+                else:
+                    folder = docker_files.own_copy(self.slot.folder, service)
+                    if is_same or any(folder.iterdir()):
+                        return folder if any(folder.iterdir()) else None
 
     def _copy(self, container: str, service: str, state: str, part: str, indexes: bool) -> None:
         """This thread's copy of a disk, or of a part of it."""
@@ -253,21 +264,18 @@ class DockerEngine(Services):
             # container that stands still; each does what the other cannot.
             above, name = (log_dir, part) if part else (log_dir.parent, log_dir.name)
             source: tuple[str | Path, ...]
-            beside: AbstractContextManager[None] = nullcontext()
             if state == "running":
-                beside = program_in(self.slot.folder, service)
                 without = () if indexes else ("--exclude", "*index")
                 source = ("exec", container, "tar", "-C", above, *without, "-cf", "-", name)
             else:
                 source = ("cp", f"{container}:{above / name}", "-")
-            with beside:
-                docker_files.copied(
-                    self._docker.command(*source),
-                    folder / log_dir.name if len(log_dirs) > 1 else folder,
-                    drop=0 if part else 1,
-                    timeout=COPY_DEADLINE,
-                    goes_on=lambda: self._find(service)[1] == state,
-                )
+            docker_files.copied(
+                self._docker.command(*source),
+                folder / log_dir.name if len(log_dirs) > 1 else folder,
+                drop=0 if part else 1,
+                timeout=COPY_DEADLINE,
+                goes_on=lambda: self._find(service)[1] == state,
+            )
 
     def down(self) -> None:
         # The data goes too, so there is nothing to end in good order for.
