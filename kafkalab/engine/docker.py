@@ -24,10 +24,10 @@ from kafkalab.engine.docker_owned import (
     clean,
     filters,
     foreign,
-    remove_all,
     remove_until_gone,
 )
 from kafkalab.engine.services import Services
+from kafkalab.engine.slot import SlotInUse
 from kafkalab.errors import CourseError
 from kafkalab.gateway import routes
 from kafkalab.wait import wait_until
@@ -36,7 +36,8 @@ __all__ = ["DockerEngine", "clean"]
 
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
-# A copy breaks off where the container is killed or started meanwhile, or frozen in spite of a long copy.
+# A copy breaks off where the container is killed or started meanwhile, or the copy takes too long
+# for who wants to freeze it.
 COPIES = 5
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
 SERVICE = "com.docker.compose.service"
@@ -92,9 +93,9 @@ class DockerEngine(Services):
     def up(self) -> None:
         machine = self._docker.machine()
         # A clean-up that found Docker stopped could not remove anything.
-        remove_all(self._docker, self.slot.folder)
+        remove_until_gone(self._docker, self.slot.folder)
         if foreign(self._docker, self.slot.project):
-            raise CourseError(
+            raise SlotInUse(
                 f"Docker has containers of another user under the name {self.slot.project}.",
                 "Every user of this Docker engine has slots of their own, with the same names.",
                 WITHOUT_DOCKER,

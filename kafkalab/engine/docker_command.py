@@ -13,7 +13,7 @@ from python_on_whales.client_config import ClientNotFoundError
 
 from kafkalab import environment
 from kafkalab.engine import ToolResult
-from kafkalab.engine.docker_failures import WITHOUT_DOCKER, explain
+from kafkalab.engine.docker_failures import RESTART, WITHOUT_DOCKER, explain
 from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout
 
@@ -81,6 +81,7 @@ class Docker:
             raise WaitTimeout(
                 f"Waited {timeout:g} s for {what or ' '.join(['docker', *command[1:3]])} to end.",
                 f"It wrote: {written[-500:] or 'nothing'}",
+                "" if what else RESTART,
             ) from None
         except BaseException:
             _end(process)

@@ -250,7 +250,7 @@ with KafkaConsumer("t", bootstrap_servers=address) as consumer:
         producer.send("t", b"r", partition=2)
         steps = injection.breaker.steps
         wait_until(lambda: len(steps) >= 4, timeout=20, what="the fault")
-        # By SIGKILL alone, and that takes a moment: 3 to 30 ms were measured, more on a busy machine.
+        # By SIGKILL alone, and that takes a moment: 3 to 30 ms, more on a busy machine.
         ada.wait_for_end()
         assert decoy.poll() is None
         decoy.communicate(timeout=30)

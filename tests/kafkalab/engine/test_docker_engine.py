@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkalab.cluster import inventory
 from kafkalab.cluster.cluster import Cluster
-from kafkalab.engine import compose
+from kafkalab.engine import compose, docker_owned
+from kafkalab.engine import slot as slots
 from kafkalab.engine.docker import DockerEngine, clean
 from kafkalab.engine.docker_owned import LABEL
 from kafkalab.engine.slot import Slot
@@ -277,6 +281,75 @@ def test_containers_of_another_user_with_the_same_slot_are_left_alone(slot: Slot
             engine.up()
     finally:
         docker("rm", "--volumes", container)
+
+
+@pytest.fixture
+def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of slot 0, whose owner has died, where no other slot is in use."""
+    monkeypatch.setenv("KAFKALAB_STATE", str(tmp_path))
+    # Other ports than those of clusters that run beside these tests.
+    port = 32_000 + os.getpid() % 1_000
+    monkeypatch.setattr(compose, "published", lambda _: {"KAFKALAB_BROKER_PORT": port})
+    monkeypatch.setattr(slots, "FIRST_PORT", 21_000)
+    folder = tmp_path / "slot-0"
+    folder.mkdir()
+    (folder / "engine").write_text("docker")
+    return folder
+
+
+@pytest.mark.parametrize("with_folder", [True, False])
+def test_a_slot_whose_rest_docker_does_not_remove_is_told_and_passed_over(
+    dead: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    with_folder: bool,
+) -> None:
+    """A container of the learner's own uses the network of a dead cluster.
+
+    Without its folder: Docker did not run when the slot was cleaned up.
+    """
+    monkeypatch.setattr(docker_owned, "SECONDS_TO_GO", 3.0)
+    image = compose.read("single").kafka[0].image
+    network = f"kafkalab-test-{os.getpid()}-{with_folder}"
+    docker("network", "create", "--label", f"{LABEL}={dead}", network)
+    using = ("--detach", "--network", network, "--entrypoint", "sleep")
+    try:
+        used = docker("run", *using, image, "600").strip()
+        if not with_folder:
+            shutil.rmtree(dead)
+        with Cluster.start("single", engine="docker") as cluster:
+            assert cluster.slot.number > 0
+        told = capsys.readouterr().out
+        assert "Slot 0 is passed over. What a cluster left in slot 0 cannot be removed." in told
+        assert "has active endpoints" in told
+        assert "Then: ./course down --slot 0" in told
+        # The next one need not try.
+        taken = Slot.take(compose.published("single"), pytest.fail)
+        assert taken.number > 0
+        taken.release()
+        (left,) = inventory.clusters()
+        with pytest.raises(CourseError, match="has active endpoints"):
+            inventory.end(left)
+    finally:
+        docker("rm", "--force", "--volumes", used)
+    inventory.end(left)
+    assert not dead.exists()
+    assert owned(dead) == []
+
+
+def test_another_user_of_the_same_docker_has_the_slot(
+    dead: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = "com.docker.compose.project=kafkalab-0"
+    image = compose.read("single").kafka[0].image
+    container = docker("create", "--label", project, image).strip()
+    try:
+        with Cluster.start("single", engine="docker") as cluster:
+            assert cluster.slot.number > 0
+    finally:
+        docker("rm", "--volumes", container)
+    assert "Slot 0 is passed over. Docker has containers of another user" in capsys.readouterr().out
+    assert inventory.clusters() == []
 
 
 def test_a_stopped_docker_is_named(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
