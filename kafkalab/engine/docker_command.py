@@ -18,6 +18,10 @@ from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout
 
 
+class NoAnswer(WaitTimeout):
+    """A call of docker did not end."""
+
+
 class Docker:
     """The docker command for one project, with the variables of docker-compose.yml."""
 
@@ -63,7 +67,7 @@ class Docker:
     def attempt(
         self, command: Sequence[str], timeout: float, stdin: bytes = b"", what: str = ""
     ) -> ToolResult:
-        """Run a command line to its end, whatever it returns. WaitTimeout at the deadline."""
+        """Run a command line to its end, whatever it returns. NoAnswer at the deadline."""
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -78,7 +82,7 @@ class Docker:
         except subprocess.TimeoutExpired:
             stdout, stderr = _end(process)
             written = (stdout + stderr).decode(errors="replace")
-            raise WaitTimeout(
+            raise NoAnswer(
                 f"Waited {timeout:g} s for {what or ' '.join(['docker', *command[1:3]])} to end.",
                 f"It wrote: {written[-500:] or 'nothing'}",
                 "" if what else RESTART,

@@ -9,7 +9,7 @@ import psutil
 from python_on_whales import DockerClient
 
 from kafkalab.engine import marked
-from kafkalab.engine.docker_command import Docker
+from kafkalab.engine.docker_command import Docker, NoAnswer
 from kafkalab.engine.docker_failures import RESTART
 from kafkalab.engine.slot import StuckSlot
 from kafkalab.wait import WaitTimeout, wait_until
@@ -50,6 +50,8 @@ def remove_until_gone(docker: Docker, folder: Path, rounds: int = 1) -> None:
 
     try:
         wait_until(all_gone, timeout=SECONDS_TO_GO, what="them to go")
+    except NoAnswer:
+        raise  # Docker as a whole, which no other slot mends
     except WaitTimeout as late:
         why = f"Docker says: {said[-1]}" if said else late.what
         raise StuckSlot(folder, why, f"End what uses it. Where nothing does: {RESTART}") from late
@@ -84,7 +86,7 @@ def _remove_all(docker: Docker, folder: Path, said: list[str]) -> list[str]:
             # One that is just being removed by itself makes this fail, and is gone next time.
             try:
                 done = docker.attempt(docker.command(kind, "rm", *remove, *listed), SECONDS_TO_GO)
-            except WaitTimeout as late:
+            except NoAnswer as late:
                 names = " ".join(listed)
                 why = f"{late.what} Docker hangs with the {kind} {names}."
                 raise StuckSlot(folder, why, RESTART) from late
