@@ -102,6 +102,11 @@ stop() {
     sleep 0.2
   done
   kill -9 "$running"
+  # The next start would take one that is just dying for one that runs.
+  for _ in $(seq 50); do
+    [[ -n $(pid) ]] || return 0
+    sleep 0.2
+  done
 }
 
 "$verb"

@@ -56,9 +56,18 @@ def down(
     ]
     # One that nobody holds any more is a leftover, whoever started it.
     chosen = [c for c in found if all or slot is not None or c.kept or not c.held]
+    failed: list[CourseError] = []
     for cluster in chosen:
-        inventory.end(cluster)
-        print(f"Ended {cluster.profile} in slot {cluster.slot}.")
+        try:
+            inventory.end(cluster)
+        except CourseError as error:
+            failed.append(error)
+        else:
+            print(f"Ended {cluster.profile} in slot {cluster.slot}.")
+    for told in failed[:-1]:
+        print(told)
+    if failed:
+        raise failed[-1]
     if not chosen:
         if found:
             raise CourseError(

@@ -91,11 +91,12 @@ def end(cluster: Running) -> None:
         # It holds the slot's lock and knows how to clean up.
         watcher.terminate()
         wait_until(
-            lambda: not cluster.folder.exists(),
-            timeout=60,
+            lambda: not cluster.folder.exists() or _watcher(cluster) is None,
+            timeout=120,
             what=f"the cluster in slot {cluster.slot} to end",
         )
-    else:
+    # Nobody watches over it, or who did could not clean up and told nobody.
+    if cluster.folder.exists():
         engine.clean(cluster.folder)
         shutil.rmtree(cluster.folder, ignore_errors=True)
 

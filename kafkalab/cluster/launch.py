@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafkalab import engine, places
-from kafkalab.engine import Engine, compose, java_command
+from kafkalab.engine import Engine, compose, java_command, marked
 from kafkalab.engine.compose import Description
-from kafkalab.engine.slot import Slot
+from kafkalab.engine.slot import Slot, SlotInUse, StuckSlot
 from kafkalab.engine.watcher import Guard
 from kafkalab.errors import CourseError
 from kafkalab.gateway import Gateway, routes
@@ -46,11 +46,24 @@ def start(
     """Take a slot and start every service; does not wait for Kafka."""
     name = engine.chosen(engine_name)
     loopback.require()
-    slot = Slot.take(compose.published(profile), engine.clean)
+    passed: set[int] = set()
+    while True:
+        slot = Slot.take(compose.published(profile), engine.clean, passed)
+        for note in slot.notes:
+            print(note)
+        try:
+            return _start_in(slot, profile, name, settings, with_gateway)
+        except SlotInUse as error:
+            # A clean-up does not see what was there before the slot's folder.
+            print(f"Slot {slot.number} is passed over. {' '.join(error.lines())}")
+            passed.add(slot.number)
+
+
+def _start_in(
+    slot: Slot, profile: str, name: str, settings: dict[str, str], with_gateway: bool
+) -> Launched:
     guard = None
     try:
-        for note in slot.notes:
-            print(f"{note[0].upper()}{note[1:]}.")
         (slot.folder / "engine").write_text(name)
         # Before anything runs: from here on nothing can be left behind.
         guard = Guard(slot)
@@ -62,11 +75,16 @@ def start(
             mark = f"{java_command.MARK}{slot.folder}"
             gateway = Gateway.start(slot.folder, running.routes(), mark)
         running.up()
-    except BaseException:
-        engine.clean(slot.folder)
+    except BaseException as error:
+        stuck = error if isinstance(error, StuckSlot) else None
+        try:
+            # Where the slot was in use, nothing was started but the gateway.
+            (marked.clean if isinstance(error, SlotInUse) else engine.clean)(slot.folder)
+        except StuckSlot as left:
+            stuck = left
         if guard is not None:
             guard.dismiss()
-        slot.release()
+        slot.release(stuck)
         raise
     return Launched(description, running, slot, guard, gateway)
 

@@ -6,6 +6,7 @@ import json
 import math
 import tarfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from python_on_whales import DockerClient
@@ -13,6 +14,7 @@ from python_on_whales import DockerClient
 from kafkalab import places
 from kafkalab.engine import NetworkOfNodes, ToolResult, docker_files, local_tool, tools
 from kafkalab.engine.compose import Service
+from kafkalab.engine.docker_calls import nothing_begins_in, program_in
 from kafkalab.engine.docker_command import Docker
 from kafkalab.engine.docker_failures import WITHOUT_DOCKER
 from kafkalab.engine.docker_override import override
@@ -22,10 +24,10 @@ from kafkalab.engine.docker_owned import (
     clean,
     filters,
     foreign,
-    remove_all,
     remove_until_gone,
 )
 from kafkalab.engine.services import Services
+from kafkalab.engine.slot import SlotInUse
 from kafkalab.errors import CourseError
 from kafkalab.gateway import routes
 from kafkalab.wait import wait_until
@@ -34,6 +36,9 @@ __all__ = ["DockerEngine", "clean"]
 
 PULL_DEADLINE = 1200
 COPY_DEADLINE = 120
+# A copy breaks off where the container is killed or started meanwhile, or the copy takes too long
+# for who wants to freeze it.
+COPIES = 5
 # Docker's words for what a container does -> ours. One that was created and never ran is absent.
 SERVICE = "com.docker.compose.service"
 STATES = {"running": "running", "paused": "paused", "exited": "exited", "dead": "exited"}
@@ -88,9 +93,9 @@ class DockerEngine(Services):
     def up(self) -> None:
         machine = self._docker.machine()
         # A clean-up that found Docker stopped could not remove anything.
-        remove_all(self._docker, self.slot.folder)
+        remove_until_gone(self._docker, self.slot.folder)
         if foreign(self._docker, self.slot.project):
-            raise CourseError(
+            raise SlotInUse(
                 f"Docker has containers of another user under the name {self.slot.project}.",
                 "Every user of this Docker engine has slots of their own, with the same names.",
                 WITHOUT_DOCKER,
@@ -125,10 +130,13 @@ class DockerEngine(Services):
         self._await_end(service)
 
     def pause(self, service: str) -> None:
-        self._docker.run("pause", self._running(service))
+        with nothing_begins_in(self.slot.folder, service):
+            self._docker.run("pause", self._running(service))
 
     def resume(self, service: str) -> None:
-        self._docker.run("unpause", self._running(service))
+        # A copy of a disk that stands still breaks off where the disk grows again.
+        with nothing_begins_in(self.slot.folder, service):
+            self._docker.run("unpause", self._running(service))
 
     @property
     def network_of_nodes(self) -> NetworkOfNodes:
@@ -199,9 +207,11 @@ class DockerEngine(Services):
         # The deadline of the call is ours; this one ends what would then go on in the container.
         limit = ("timeout", "-s", "KILL", str(math.ceil(timeout) + 1))
         command = (*limit, f"/opt/kafka/bin/{script.removesuffix('.sh')}.sh", *sent)
+        beside: AbstractContextManager[None] = nullcontext()
         if live:
             container = found[live[0]][0]
             call = self._docker.command("exec", "--interactive", container, *command)
+            beside = program_in(self.slot.folder, live[0])
         else:
             stopped = next((found[name][0] for name in found if found[name][0]), "")
             if not stopped:
@@ -210,33 +220,41 @@ class DockerEngine(Services):
             call = self._docker.command("start", "--attach", "--interactive", container)
         if files:
             self._docker.run("cp", "-", f"{container}:{docker_files.INBOX}", stdin=files)
-        return self._docker.attempt(call, timeout, stdin or b"", what=script)
+        with beside:
+            said = self._docker.attempt(call, timeout, stdin or b"", what=script)
+        if said.returncode and f"Container {container} is paused" in said.stderr:
+            # Frozen since it was looked for, so the tool has not begun.
+            return self.tool(script, arguments, stdin, timeout)
+        return said
 
     def storage(self, service: str, part: str = "", indexes: bool = True) -> Path | None:
         # One that ran when it was last looked for most likely does: nothing comes where not.
         container, state = self._seen.get(service, ("", ""))
-        guessed = state == "running"
-        if not guessed:
-            container, state = self._find(service)
-        before = ""
-        while container and state != "absent":
-            # A copy ends early, or never begins, where the container is frozen or killed
-            # meanwhile. In one that is as it was a moment ago nothing more is there.
-            is_same, before = state == before, "" if guessed else state
-            guessed = False
-            try:
-                self._copy(container, service, state, part, indexes)
-            except tarfile.ReadError as error:
-                if is_same:
-                    raise CourseError(
-                        f"The disk of {service} could not be copied.", f"Python says: {error}."
-                    ) from error
-            else:
-                folder = docker_files.own_copy(self.slot.folder, service)
-                if is_same or any(folder.iterdir()):
-                    return folder if any(folder.iterdir()) else None
-            container, state = self._find(service)
-        return None
+        guessed, before, broken = state == "running", "", 0
+        while True:
+            # Nobody freezes it or lets it go on between the look and the copy's end.
+            with program_in(self.slot.folder, service):
+                if not guessed:
+                    container, state = self._find(service)
+                if not container or state == "absent":
+                    return None
+                # In one that is as it was a moment ago nothing more is there.
+                is_same, before = state == before, "" if guessed else state
+                guessed = False
+                try:
+                    self._copy(container, service, state, part, indexes)
+                except tarfile.ReadError as error:
+                    broken += 1
+                    if broken == COPIES:
+                        raise CourseError(
+                            f"The disk of {service} could not be copied.",
+                            f"{broken} copies broke off. Python says of the last: {error}.",
+                            "Is the machine very busy? Run the cell again.",
+                        ) from error
+                else:
+                    folder = docker_files.own_copy(self.slot.folder, service)
+                    if is_same or any(folder.iterdir()):
+                        return folder if any(folder.iterdir()) else None
 
     def _copy(self, container: str, service: str, state: str, part: str, indexes: bool) -> None:
         """This thread's copy of a disk, or of a part of it."""

@@ -13,9 +13,13 @@ from python_on_whales.client_config import ClientNotFoundError
 
 from kafkalab import environment
 from kafkalab.engine import ToolResult
-from kafkalab.engine.docker_failures import WITHOUT_DOCKER, explain
+from kafkalab.engine.docker_failures import RESTART, WITHOUT_DOCKER, explain
 from kafkalab.errors import CourseError
 from kafkalab.wait import WaitTimeout
+
+
+class NoAnswer(WaitTimeout):
+    """A call of docker did not end."""
 
 
 class Docker:
@@ -63,7 +67,7 @@ class Docker:
     def attempt(
         self, command: Sequence[str], timeout: float, stdin: bytes = b"", what: str = ""
     ) -> ToolResult:
-        """Run a command line to its end, whatever it returns. WaitTimeout at the deadline."""
+        """Run a command line to its end, whatever it returns. NoAnswer at the deadline."""
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -78,9 +82,10 @@ class Docker:
         except subprocess.TimeoutExpired:
             stdout, stderr = _end(process)
             written = (stdout + stderr).decode(errors="replace")
-            raise WaitTimeout(
+            raise NoAnswer(
                 f"Waited {timeout:g} s for {what or ' '.join(['docker', *command[1:3]])} to end.",
                 f"It wrote: {written[-500:] or 'nothing'}",
+                "" if what else RESTART,
             ) from None
         except BaseException:
             _end(process)

@@ -7,6 +7,7 @@ import re
 from kafkalab.errors import CourseError
 
 WITHOUT_DOCKER = "The course runs without Docker too: leave out --engine and KAFKALAB_ENGINE."
+RESTART = "Restart Docker (Docker Desktop, or on Linux: sudo systemctl restart docker)."
 
 # Pattern, what, why, mend. The first pattern that is found counts.
 FAILURES = (

@@ -67,8 +67,9 @@ def _networks(service: Service, behind_gateway: bool) -> dict[str, dict[str, str
 def _as_the_engine_needs_it(service: Service) -> dict[str, Any]:
     """What serves a cluster that is started by hand, and not one that is watched and broken.
 
-    Nobody waits here for the health of a container, and each check costs a tenth of a second. And
-    SIGKILL is for the first process: below another one a node that was frozen would go on, for a
-    moment, before it ends with it.
+    Nobody waits here for the health of a container, and each check is a program of Docker's own:
+    a container that is frozen while one begins answers nobody again. And SIGKILL is for the first
+    process: below another one a node that was frozen would go on, for a moment, before it ends
+    with it.
     """
-    return {"healthcheck": {"interval": "10s"}, "init": False} if service.is_kafka else {}
+    return {"healthcheck": {"disable": True}, "init": False} if service.is_kafka else {}

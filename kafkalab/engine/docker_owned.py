@@ -9,8 +9,10 @@ import psutil
 from python_on_whales import DockerClient
 
 from kafkalab.engine import marked
-from kafkalab.engine.docker_command import Docker
-from kafkalab.wait import wait_until
+from kafkalab.engine.docker_command import Docker, NoAnswer
+from kafkalab.engine.docker_failures import RESTART
+from kafkalab.engine.slot import StuckSlot
+from kafkalab.wait import WaitTimeout, wait_until
 
 # On every container, volume and network; the value is the slot's folder.
 LABEL = "kafkalab.slot"
@@ -38,20 +40,21 @@ def remove_until_gone(docker: Docker, folder: Path, rounds: int = 1) -> None:
     what it was asked for, so the search goes on until it has found nothing for some rounds.
     """
     quiet = 0
-    left: list[str] = []
+    said: list[str] = []
 
     def all_gone() -> bool:
         nonlocal quiet
-        left[:] = [*_end_calls(folder), *remove_all(docker, folder)]
+        left = [*_end_calls(folder), *_remove_all(docker, folder, said)]
         quiet = 0 if left else quiet + 1
         return quiet == rounds
 
-    wait_until(
-        all_gone,
-        timeout=SECONDS_TO_GO,
-        what=f"the containers of {folder.name} to end",
-        seen=lambda: ", ".join(left),
-    )
+    try:
+        wait_until(all_gone, timeout=SECONDS_TO_GO, what="them to go")
+    except NoAnswer:
+        raise  # Docker as a whole, which no other slot mends
+    except WaitTimeout as late:
+        why = f"Docker says: {said[-1]}" if said else late.what
+        raise StuckSlot(folder, why, f"End what uses it. Where nothing does: {RESTART}") from late
 
 
 def foreign(docker: Docker, project: str) -> bool:
@@ -67,8 +70,11 @@ def foreign(docker: Docker, project: str) -> bool:
     )
 
 
-def remove_all(docker: Docker, folder: Path) -> list[str]:
-    """Remove what carries the slot's label; returns what there was to remove."""
+def _remove_all(docker: Docker, folder: Path, said: list[str]) -> list[str]:
+    """Remove what carries the slot's label; returns what there was to remove.
+
+    said: takes Docker's reasons why some of it is still there.
+    """
     found: list[str] = []
     for kind, all_of_them, remove in (
         ("container", ("--all",), ("--force", "--volumes")),
@@ -78,7 +84,13 @@ def remove_all(docker: Docker, folder: Path) -> list[str]:
         listed = docker.run(kind, "ls", "--quiet", *all_of_them, *filters(folder)).split()
         if listed:
             # One that is just being removed by itself makes this fail, and is gone next time.
-            docker.attempt(docker.command(kind, "rm", *remove, *listed), timeout=60)
+            try:
+                done = docker.attempt(docker.command(kind, "rm", *remove, *listed), SECONDS_TO_GO)
+            except NoAnswer as late:
+                names = " ".join(listed)
+                why = f"{late.what} Docker hangs with the {kind} {names}."
+                raise StuckSlot(folder, why, RESTART) from late
+            said += [line for line in done.stderr.splitlines() if line.startswith("Error")]
         found += listed
     return found
 

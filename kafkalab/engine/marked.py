@@ -9,7 +9,10 @@ from pathlib import Path
 import psutil
 
 from kafkalab.engine import java_command
-from kafkalab.wait import wait_until
+from kafkalab.engine.slot import StuckSlot
+from kafkalab.wait import WaitTimeout, wait_until
+
+SECONDS_TO_END = 30.0
 
 
 def clean(folder: Path) -> None:
@@ -26,17 +29,26 @@ def end_all(folder: Path, rounds: int) -> None:
     """Kill what carries the mark, until it was looked for so many times in vain."""
     mark = f"{java_command.MARK}{folder}"
     quiet = 0
+    found: list[psutil.Process] = []
 
     def all_gone() -> bool:
         nonlocal quiet
-        found = list(marked(mark))
+        found[:] = marked(mark)
         for process in found:
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with contextlib.suppress(psutil.Error):  # gone, or of another user
                 process.kill()
         quiet = 0 if found else quiet + 1
         return quiet == rounds
 
-    wait_until(all_gone, timeout=30, what=f"the processes of {folder.name} to end")
+    try:
+        wait_until(all_gone, timeout=SECONDS_TO_END, what="them to end")
+    except WaitTimeout as late:
+        pids = " ".join(str(process.pid) for process in found)
+        raise StuckSlot(
+            folder,
+            f"Processes of it do not end, or others like them come: {pids}.",
+            f"End what starts them, and them: sudo kill -9 {pids}",
+        ) from late
 
 
 def marked(mark: str) -> Iterator[psutil.Process]:

@@ -7,12 +7,13 @@ has the hundred ports from 10000 + 100 n, below those that systems hand out by t
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import shutil
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,23 @@ PER_SLOT = 100
 FIRST_PORT = 10_000
 # Ports inside a cluster (between its nodes) lie behind those for clients.
 INTERNAL = 50
+# In the folder of one that could not be cleaned.
+STUCK = "stuck.json"
+
+
+class SlotInUse(CourseError):
+    """Something is in the way of a cluster in this slot, and of none in another."""
+
+
+class StuckSlot(SlotInUse):
+    """What a cluster left in its slot does not end, or cannot be removed."""
+
+    def __init__(self, folder: Path, why: str, mend: str) -> None:
+        super().__init__(
+            f"What a cluster left in {folder.name.replace('-', ' ')} cannot be removed.",
+            why,
+            f"{mend} Then: ./course down --slot {folder.name.removeprefix('slot-')}",
+        )
 
 
 @dataclass
@@ -46,20 +64,33 @@ class Slot:
         cls,
         published: Mapping[str, int],
         clean: Callable[[Path], None] = lambda folder: None,
+        without: Collection[int] = (),
     ) -> Slot:
         """The first slot that nobody holds and whose ports are free.
 
         `published` names the port variables of the profile with their defaults. `clean` ends what
-        a dead owner left in a slot's folder; the folder itself is removed here.
+        a dead owner left in a slot's folder; the folder itself is removed here. One that it could
+        not clean (a StuckSlot) is passed over, now and until somebody did or the machine started
+        anew: each try would take a minute. `without`: numbers to pass over, too.
         """
         notes: list[str] = []
         for number in range(SLOTS):
+            if number in without:
+                continue
             lock = _lock(_lock_file(number))
             if lock is None:
                 continue
             folder = _folder(number)
             try:
-                clean(folder)
+                if not (stuck := _stuck(folder)):
+                    try:
+                        clean(folder)
+                    except StuckSlot as error:
+                        stuck = mark(folder, error)
+                if stuck:
+                    os.close(lock)
+                    notes.append(f"Slot {number} is passed over. {stuck}")
+                    continue
                 shutil.rmtree(folder, ignore_errors=True)
                 slot = cls(number, folder, _ports(number, published), notes, lock)
                 taken = [port for port in slot.ports.values() if not is_free(port)]
@@ -71,7 +102,8 @@ class Slot:
                 os.close(lock)
                 raise
             os.close(lock)
-            notes.append(f"{describe_holder(taken[0])}, so slot {number} is passed over")
+            holder = describe_holder(taken[0])
+            notes.append(f"{holder[0].upper()}{holder[1:]}, so slot {number} is passed over.")
         raise CourseError(
             f"None of the {SLOTS} slots for clusters is free.",
             notes[-1] if notes else "Each is held by a running cluster.",
@@ -118,11 +150,18 @@ class Slot:
         text = json.dumps({"slot": self.number, "folder": str(self.folder), **facts}, indent=1)
         write_whole(self.record, text)
 
-    def release(self) -> None:
-        """Remove the folder and let others have the slot. Safe to call twice."""
+    def release(self, stuck: StuckSlot | None = None) -> None:
+        """Remove the folder and let others have the slot. Safe to call twice.
+
+        stuck: what is left here and will not go. Then the folder stays and tells of it, and
+        others pass the slot over.
+        """
         if self._lock is None:
             return
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if stuck is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            mark(self.folder, stuck)
         _OPEN_LOCKS.discard(self._lock)
         os.close(self._lock)
         self._lock = None
@@ -198,6 +237,24 @@ def _name(pid: int) -> str:
         return psutil.Process(pid).name()
     except psutil.Error:
         return "a process that is gone now"
+
+
+def mark(folder: Path, stuck: StuckSlot) -> str:
+    """Leave word in a folder that it cannot be cleaned, for `take`; goes with the folder."""
+    said = " ".join(stuck.lines())
+    folder.mkdir(exist_ok=True, mode=0o700)
+    write_whole(folder / STUCK, json.dumps({"said": said, "boot": psutil.boot_time()}))
+    return said
+
+
+def _stuck(folder: Path) -> str:
+    """What `mark` left; nothing once the machine has started anew, which may have mended it."""
+    with contextlib.suppress(FileNotFoundError):
+        told = json.loads((folder / STUCK).read_text())
+        # The time of the start moves a little where the clock is set.
+        if abs(told["boot"] - psutil.boot_time()) < 60:
+            return str(told["said"])
+    return ""
 
 
 def _ports(number: int, published: Mapping[str, int]) -> dict[str, int]:

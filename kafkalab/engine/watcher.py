@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from kafkalab import environment
-from kafkalab.engine.slot import Slot
+from kafkalab.engine.slot import Slot, StuckSlot, mark
 from kafkalab.machine import lifeline
 
 DONE = b"done"
@@ -74,7 +74,11 @@ def main(folder: Path) -> None:
 def _end(folder: Path) -> None:
     from kafkalab import engine
 
-    engine.clean(folder)
+    try:
+        engine.clean(folder)
+    except StuckSlot as stuck:
+        mark(folder, stuck)
+        raise
     shutil.rmtree(folder, ignore_errors=True)
     sys.exit()
 

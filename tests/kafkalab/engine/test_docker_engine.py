@@ -1,7 +1,10 @@
 """What is particular to the Docker engine; what both engines do is in the contract tests."""
 
+import contextlib
 import io
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkalab.cluster import inventory
 from kafkalab.cluster.cluster import Cluster
-from kafkalab.engine import compose
+from kafkalab.engine import compose, docker_owned
+from kafkalab.engine import slot as slots
 from kafkalab.engine.docker import DockerEngine, clean
 from kafkalab.engine.docker_owned import LABEL
 from kafkalab.engine.slot import Slot
@@ -29,6 +34,23 @@ cluster = Cluster.start("single", engine="docker")
 print("folder", cluster.slot.folder, flush=True)
 sys.stdin.read()
 """
+
+# Another program that copies a part of a node's disk, over and over, until its input ends.
+LOOKS = """
+import sys, threading
+from kafkalab import Cluster
+cluster = Cluster.attach(sys.argv[1])
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+copies = 0
+while not over.is_set():
+    assert cluster.engine.storage("broker", "__cluster_metadata-0", indexes=False)
+    copies += 1
+    if copies == 1:
+        print("looks", flush=True)
+print(copies)
+"""
+FREEZES = 15
 
 
 def docker(*arguments: str) -> str:
@@ -192,6 +214,37 @@ def test_a_disk_is_copied_also_where_its_node_is_frozen_or_killed_at_that_moment
     single.mend()
 
 
+def test_a_node_is_frozen_while_other_programs_begin_in_it(single: Cluster) -> None:
+    """Frozen while one began, a container answered nobody again. Without care: the fifth time."""
+    own = [sys.executable, "-c"]
+    looking = [[*own, LOOKS, str(single.slot.record)] for _ in range(3)]
+    pipe, others = subprocess.PIPE, []
+    with contextlib.ExitStack() as ending:
+        for command in looking:
+            other = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+            others.append(ending.enter_context(other))
+            ending.callback(other.kill)
+        assert [other.stdout.readline() for other in others] == ["looks\n"] * 3
+        for _ in range(FREEZES):
+            single.pause(0)
+            assert single.state(0) == "paused"
+            single.resume(0)
+        for other in others:
+            seen, _ = other.communicate("", timeout=60)
+            assert int(seen) > 0
+    assert single.state(0) == "running"
+    assert single.tool("kafka-storage", "random-uuid").returncode == 0
+
+
+def test_docker_itself_begins_no_program_in_a_node(single: Cluster) -> None:
+    (container,) = docker(
+        "ps", "--quiet", "--filter", f"label={LABEL}={single.slot.folder}"
+    ).split()
+    assert docker("inspect", "--format", "{{json .Config.Healthcheck.Test}}", container) == (
+        '["NONE"]\n'
+    )
+
+
 def test_everything_goes_when_the_owner_is_killed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -228,6 +281,75 @@ def test_containers_of_another_user_with_the_same_slot_are_left_alone(slot: Slot
             engine.up()
     finally:
         docker("rm", "--volumes", container)
+
+
+@pytest.fixture
+def dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of slot 0, whose owner has died, where no other slot is in use."""
+    monkeypatch.setenv("KAFKALAB_STATE", str(tmp_path))
+    # Other ports than those of clusters that run beside these tests.
+    port = 32_000 + os.getpid() % 1_000
+    monkeypatch.setattr(compose, "published", lambda _: {"KAFKALAB_BROKER_PORT": port})
+    monkeypatch.setattr(slots, "FIRST_PORT", 21_000)
+    folder = tmp_path / "slot-0"
+    folder.mkdir()
+    (folder / "engine").write_text("docker")
+    return folder
+
+
+@pytest.mark.parametrize("with_folder", [True, False])
+def test_a_slot_whose_rest_docker_does_not_remove_is_told_and_passed_over(
+    dead: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    with_folder: bool,
+) -> None:
+    """A container of the learner's own uses the network of a dead cluster.
+
+    Without its folder: Docker did not run when the slot was cleaned up.
+    """
+    monkeypatch.setattr(docker_owned, "SECONDS_TO_GO", 3.0)
+    image = compose.read("single").kafka[0].image
+    network = f"kafkalab-test-{os.getpid()}-{with_folder}"
+    docker("network", "create", "--label", f"{LABEL}={dead}", network)
+    using = ("--detach", "--network", network, "--entrypoint", "sleep")
+    try:
+        used = docker("run", *using, image, "600").strip()
+        if not with_folder:
+            shutil.rmtree(dead)
+        with Cluster.start("single", engine="docker") as cluster:
+            assert cluster.slot.number > 0
+        told = capsys.readouterr().out
+        assert "Slot 0 is passed over. What a cluster left in slot 0 cannot be removed." in told
+        assert "has active endpoints" in told
+        assert "Then: ./course down --slot 0" in told
+        # The next one need not try.
+        taken = Slot.take(compose.published("single"), pytest.fail)
+        assert taken.number > 0
+        taken.release()
+        (left,) = inventory.clusters()
+        with pytest.raises(CourseError, match="has active endpoints"):
+            inventory.end(left)
+    finally:
+        docker("rm", "--force", "--volumes", used)
+    inventory.end(left)
+    assert not dead.exists()
+    assert owned(dead) == []
+
+
+def test_another_user_of_the_same_docker_has_the_slot(
+    dead: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = "com.docker.compose.project=kafkalab-0"
+    image = compose.read("single").kafka[0].image
+    container = docker("create", "--label", project, image).strip()
+    try:
+        with Cluster.start("single", engine="docker") as cluster:
+            assert cluster.slot.number > 0
+    finally:
+        docker("rm", "--volumes", container)
+    assert "Slot 0 is passed over. Docker has containers of another user" in capsys.readouterr().out
+    assert inventory.clusters() == []
 
 
 def test_a_stopped_docker_is_named(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:

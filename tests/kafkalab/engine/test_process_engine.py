@@ -211,3 +211,39 @@ def test_cleaning_up_where_nothing_is_left_does_nothing(tmp_path: Path) -> None:
     engine.clean(tmp_path / "slot-0")
     (tmp_path / "engine").touch()  # the owner died while it wrote the name
     engine.clean(tmp_path)
+
+
+AGAIN = """
+import subprocess, sys
+mark = sys.stdin.readline().strip()
+while True:
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(600)", mark])
+"""
+
+
+def test_processes_that_come_again_are_told_and_their_slot_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAFKALAB_STATE", str(tmp_path))
+    monkeypatch.setattr(processes, "SECONDS_TO_END", 2.0)
+    left = tmp_path / "slot-0"
+    left.mkdir()
+    (left / "engine").write_text("process")
+    mark = f"{java_command.MARK}{left}"
+    with subprocess.Popen([sys.executable, "-c", AGAIN], stdin=subprocess.PIPE, text=True) as again:
+        try:
+            again.stdin.write(f"{mark}\n")
+            again.stdin.flush()
+            wait_until(lambda: any(processes.marked(mark)), timeout=20, what="the first of them")
+            taken = Slot.take({}, engine.clean)
+        finally:
+            again.kill()
+    assert taken.number == 1
+    assert "Slot 0 is passed over." in taken.notes[0]
+    assert "End what starts them, and them: sudo kill -9 " in taken.notes[0]
+    taken.release()
+    # Nobody starts them any more.
+    (leftover,) = inventory.clusters()
+    inventory.end(leftover)
+    assert not any(processes.marked(mark))
+    assert not left.exists()

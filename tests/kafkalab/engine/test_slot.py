@@ -10,7 +10,7 @@ import pytest
 
 from kafkalab import CourseError, places, wait_until
 from kafkalab.engine import slot
-from kafkalab.engine.slot import Slot
+from kafkalab.engine.slot import Slot, StuckSlot
 
 # Other ports than those of real clusters, so that these tests pass beside some that run; and, by
 # the number of this process, beside another run of these tests.
@@ -59,7 +59,7 @@ def test_a_port_of_somebody_else_is_named_and_passed_over() -> None:
         taken = Slot.take(PUBLISHED)
     assert taken.number > 0
     note = taken.notes[0]
-    assert f"port {PUBLISHED['B_PORT']} is held by" in note
+    assert f"Port {PUBLISHED['B_PORT']} is held by" in note
     assert f"(pid {os.getpid()})" in note
     assert "slot 0 is passed over" in note
     taken.release()
@@ -92,6 +92,36 @@ def test_a_failing_clean_up_gives_the_slot_back() -> None:
     with pytest.raises(CourseError, match="cannot"):
         Slot.take(PUBLISHED, fail)
     assert not slot.is_held(0)
+
+
+def test_what_cannot_be_cleaned_up_is_told_passed_over_and_not_tried_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left, tried = places.state() / "slot-0", []
+    left.mkdir()
+
+    def stuck(folder: Path) -> None:
+        if folder == left:
+            tried.append(folder)
+            raise StuckSlot(folder, "Docker hangs.", "Restart Docker.")
+
+    for _ in range(2):
+        taken = Slot.take(PUBLISHED, stuck)
+        assert taken.number > 0
+        assert taken.notes[0] == (
+            "Slot 0 is passed over. What a cluster left in slot 0 cannot be removed. "
+            "Docker hangs. Restart Docker. Then: ./course down --slot 0"
+        )
+        taken.release()
+        assert tried == [left]
+        assert not slot.is_held(0)
+        assert slot.records()[0]["slot"] == 0
+    # Whoever starts the machine anew starts Docker anew.
+    monkeypatch.setattr("psutil.boot_time", lambda: 0.0)
+    taken = Slot.take(PUBLISHED)
+    assert taken.number == 0
+    assert list(left.iterdir()) == []
+    taken.release()
 
 
 def test_records_tell_what_runs_where() -> None:
