@@ -71,7 +71,7 @@ def recognised(
         number = looked_at(cell.text)
         take(place, (at for at in given if number and check_number(given[at].id) == number))
     for place, cell in enumerate(handed_in):
-        if theirs[place]:
+        if theirs[place] and cell.kind == "code":  # words with the id of a cell are none
             take(place, (at for at in given if given[at].id == cell.id))
     for place, cell in enumerate(handed_in):
         if cell.kind == "code" and len(theirs[place]) >= SHORTEST_COMPARED:

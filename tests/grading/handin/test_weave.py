@@ -4,7 +4,7 @@ import copy
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nbformat import NotebookNode
 
@@ -78,6 +78,7 @@ def answered(blank):
 
 
 @settings(deadline=None)
+@example(operations=[("delete", 4, 0), ("copy", 0, 5), ("rename", 0, 17), ("delete", 49, 0)])
 @given(operations=OPERATIONS)
 def test_the_course_is_whole_whatever_was_done(blank, operations):
     """Each given cell and each check runs, as the master has it, and nothing has a strange tag."""
