@@ -9,12 +9,16 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import psutil
 
 from grading.faults.links import ports_of
+
+# Seconds for which all but some may stand still. kafka-python's quick clients give a request up
+# after five, and each is as late as the machine makes it.
+LONGEST_STANDSTILL = 3.0
 
 
 class NotReached(Exception):
@@ -29,6 +33,7 @@ class Processes:
         """Set when the cell is over."""
         self._owner = owner
         self._frozen: list[psutil.Process] = []
+        self._freezing = threading.RLock()
 
     def note(self, words: str) -> None:
         """Keep what happened."""
@@ -81,25 +86,38 @@ class Processes:
         """Let it stand still; it goes on when the cell is over, at last."""
         with self._found(word) as process:
             process.suspend()
-        self._frozen.append(process)
+        with self._freezing:
+            self._frozen.append(process)
         self.note(f"process {word} frozen")
 
     @contextmanager
-    def nobody_but(self, *words: str) -> Iterator[None]:
-        """Of the student's, only the processes of these words run on, and what they have started.
+    def nobody_but(self, *words: str) -> Iterator[Callable[[], bool]]:
+        """Of the student's, only the clients of these words run on, and what they have started.
 
-        What comes about meanwhile is their work. Who practises runs this fault in the notebook's
-        own process, which also keeps the cluster: there everything goes on.
+        Yields whether that is still so: after LONGEST_STANDSTILL all go on, whoever needs longer.
+        What came about while it was so is their work. Who practises runs this fault in the
+        notebook's own process, which also keeps the cluster: there everything goes on.
         """
         frozen = self._freeze_all_but(words) if self._owner != os.getpid() else []
-        try:
-            yield
-        finally:
+        is_over = threading.Event()
+
+        def end() -> None:
+            is_over.set()
             self._thaw(frozen)
+
+        at_last = threading.Timer(LONGEST_STANDSTILL, end)
+        at_last.daemon = True
+        at_last.start()
+        try:
+            yield lambda: not is_over.is_set()
+        finally:
+            at_last.cancel()
+            end()
 
     def halt(self, word: str) -> None:
         """Let a process and those below it stand still until `go_on`, or the end of the cell."""
-        self._frozen += [one for one in self._with_those_of(word) if _suspended(one)]
+        with self._freezing:
+            self._frozen += [one for one in self._with_those_of(word) if _suspended(one)]
 
     def go_on(self, word: str) -> None:
         """The end of `halt`."""
@@ -113,11 +131,13 @@ class Processes:
             known.update(new)
             now = [one for one in new if _suspended(one)]
             frozen += now
-            self._frozen += now
+            with self._freezing:
+                self._frozen += now
         return frozen
 
     def _with_those_of(self, word: str) -> list[psutil.Process]:
-        process = self.process(word)
+        """Of the client of this name; of who only bears it, where there is no such client yet."""
+        process = self.client(word) or self.process(word)
         return [] if process is None else _with_those_below(process.pid)
 
     def thaw_processes(self) -> None:
@@ -128,7 +148,8 @@ class Processes:
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.resume()
-        self._frozen = [one for one in self._frozen if one not in processes]
+        with self._freezing:
+            self._frozen = [one for one in self._frozen if one not in processes]
 
     @contextmanager
     def _found(self, word: str) -> Iterator[psutil.Process]:

@@ -103,8 +103,8 @@ def told(f):
 def send_in_waves(f, stage, waves):
     """Send records, and see whether the members tell of one while nothing else runs.
 
-    For so short a time that no request of the notebook is given up meanwhile. Where the machine is
-    too busy for the members as well, there are further waves.
+    For so short a time that no request of the notebook is given up meanwhile; what was seen later
+    does not count. Where the machine is too busy for the members as well, there are further waves.
     """
     alone = 0
     waves = [[*wave] for wave in waves if wave]
@@ -114,10 +114,11 @@ def send_in_waves(f, stage, waves):
             if alone:
                 send(stage, wave)
                 continue
-            with f.nobody_but(*f.p.members):
+            with f.nobody_but(*f.p.members) as stand_still:
                 sent = send(stage, wave)
                 wait_for_told(f, sent, 1, A_MOMENT)
-                alone = len(sent & told(f))
+                seen = len(sent & told(f))
+                alone = seen if stand_still() else 0
             if not alone:
                 wait_for_told(f, sent, len(sent), 2 * A_MOMENT)
     f.keep(alone=alone)
@@ -133,8 +134,8 @@ def wait_for_told(f, values, fewest, timeout):
 def in_its_turn(f, name):
     """What this one tells of while the notebook stands still; it stands still while that runs.
 
-    Nothing of the notebook's is on its way any more when the turn begins. What it fetches in its
-    turn is its own doing as well; without that, nothing that it tells counts.
+    Nothing of the notebook's is on its way any more when the turn begins. Returns how many tellings
+    there were, and from when to when.
 
     It is a member of a group. So it goes on after a moment, also where a busy machine has not come
     to its turn by then: who is missed begins again at what it has committed, and tells twice.
@@ -144,7 +145,7 @@ def in_its_turn(f, name):
     waker.daemon = True
     waker.start()
     f.is_over.wait(A_BREATH)
-    with f.nobody_but(name, *f.p.members):
+    with f.nobody_but(name, *f.p.members) as stand_still:
         before = len(tellings(f, name))
         for _ in range(LOOKS):
             earlier, before = before, len(tellings(f, name))
@@ -157,8 +158,18 @@ def in_its_turn(f, name):
             f.wait(lambda: len(tellings(f, name)) > before, "it to tell", timeout=A_MOMENT)
         found = len(tellings(f, name)) - before
         ended = time.time()
-    fetches = [one.requested for one in f.gateway.frames("Fetch", client_id=name)]
-    return found, any(began <= at <= ended for at in fetches)
+        return (found if stand_still() else 0), (began, ended)
+
+
+def has_fetched(f, name, turns):
+    """Whether it asked for records of the topic in one of its turns, and got some."""
+    made = f.kafka.topic(f.p.topic).id
+    asked = [
+        frame.requested
+        for frame in f.gateway.frames("Fetch", client_id=name)
+        if any(f.p.topic == some.topic or made == some.topic_id for some in frame.fetched)
+    ]
+    return any(began <= at <= ended for at in asked for began, ended in turns)
 
 
 @fault(task=2)
@@ -172,7 +183,7 @@ def new_records_come(f):
 
 @fault(task=3)
 def latecomer_tells(f):
-    name, alone, has_fetched, turns = f.p.latecomer, 0, False, 0
+    name, alone, turns, last_turns = f.p.latecomer, 0, [], 0
     if tellings(f, name):
         raise Unseen(
             f"{name} has told of records before this cell began: to try task 3 again, begin at the "
@@ -180,15 +191,16 @@ def latecomer_tells(f):
         )
     yield
     f.until(lambda: f.process(name), f"a program of its own by the name of {name}", afterwards=True)
-    while not (alone and has_fetched) and turns < LAST_TURNS:
+    while not (alone and has_fetched(f, name, turns)) and last_turns < LAST_TURNS:
         if f.process(name) is not None:
-            found, fetched = in_its_turn(f, name)
-            alone, has_fetched = alone + found, has_fetched or fetched
+            found, turn = in_its_turn(f, name)
+            alone += found
+            turns.append(turn)
         elif f.is_over.wait(0.02):
             break
-        turns += f.is_over.is_set()
+        last_turns += f.is_over.is_set()
     f.go_on(name)
-    f.keep(alone=alone if has_fetched else 0)
+    f.keep(alone=alone if has_fetched(f, name, turns) else 0)
     f.note(f"{name} was {'' if f.kept['alone'] else 'not '}seen to read and to tell by itself")
 
 

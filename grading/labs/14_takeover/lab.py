@@ -26,7 +26,7 @@ lab
 # %% [markdown]
 # Above stand *your* names and numbers. Besides the records that you find in the topic, others come
 # while your cells run, and somebody takes members away. It is **the same here and in grading**: it
-# begins with a cell whose first line is `# Task 2`, `# Task 4` or `# Task 5`, and waits for
+# begins with a cell whose first line is `# Task 2`, `# Task 3` and so on, and waits for
 # something that your group does. So this *one* cell must hold on until all of it is done. Then a
 # list says what was done, or what was never seen. Nobody knows beforehand which values come, nor
 # which member goes.

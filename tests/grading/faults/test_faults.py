@@ -16,7 +16,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from grading.define import definition
 from grading.define.seed import Parameters
-from grading.faults import injection
+from grading.faults import injection, processes
 from grading.faults.breaker import Breaker
 from grading.faults.fault import Fault, Injected, fault
 from grading.faults.injection import Beside, Breaking, injection_of, without_its_fault
@@ -218,6 +218,9 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.gateway.drop_replies("Produce", count=1)
         yield
         f.until(lambda: f.stored("t") >= 6, "six records on the disks")
+        f.halt("ada")
+        f.wait(lambda: f.client("ada").status() == psutil.STATUS_STOPPED, "her to stand still")
+        f.go_on("ada")
         f.kill_process("ada")
         f.pause(1)
         f.kill(2)
@@ -401,6 +404,21 @@ def test_nobody_but_the_members_runs_and_all_go_on_after_it():
         with breaker.nobody_but("ada", "bob", "nobody"):
             wait_until(lambda: frozen() == {"notebook", "helper"}, timeout=10, what="the freeze")
         wait_until(lambda: not frozen(), timeout=10, what="the end of it")
+        notebook.communicate(b"\n", timeout=20)
+
+
+@pytest.mark.process
+def test_nobody_stands_still_for_longer_than_a_request_may_take(monkeypatch):
+    monkeypatch.setattr(processes, "LONGEST_STANDSTILL", 0.3)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*PYTHON, STARTS], **pipes) as notebook:
+        notebook.stdout.readline()
+        breaker = injection_of(FAULTLESS, None, Parameters(), notebook.pid).breaker
+        with breaker.nobody_but("bob") as stand_still:
+            wait_until(lambda: not stand_still(), timeout=10, what="the end of it")
+            stands = psutil.STATUS_STOPPED
+            helper = psutil.Process(notebook.pid)
+            wait_until(lambda: helper.status() != stands, timeout=10, what="it to go on")
         notebook.communicate(b"\n", timeout=20)
 
 

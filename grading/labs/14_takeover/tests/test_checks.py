@@ -325,8 +325,8 @@ class Faulty:
     def __init__(self, monkeypatch, tell, fetches=(True,)):
         self.kept, self.sent, self.known, self.tell = {}, [], [], tell
         self.stands, self.halted, self.turns, self.frames_seen = False, set(), 0, []
-        self.fetches = fetches
-        self.is_over, self.gateway = Over(self), self
+        self.fetches, self.is_late = fetches, False
+        self.is_over, self.gateway, self.kafka = Over(self), self, self
         monkeypatch.setitem(NAMES, "sender", lambda f: nullcontext(self.send))
         monkeypatch.setitem(NAMES, "tellings", lambda f, *names: list(self.known))
 
@@ -338,7 +338,7 @@ class Faulty:
     @contextmanager
     def nobody_but(self, *words):
         self.stands = {*P.members} <= {*words}
-        yield
+        yield lambda: not self.is_late
         self.stands = False
 
     def wait(self, condition, what, timeout):
@@ -358,8 +358,13 @@ class Faulty:
     def go_on(self, word):
         self.halted.discard(word)
         if self.stands and self.fetches[self.turns % len(self.fetches)]:
-            self.frames_seen.append(SimpleNamespace(requested=time.time()))
+            there = SimpleNamespace(topic=None, topic_id="its id")
+            self.frames_seen.append(SimpleNamespace(requested=time.time(), fetched=[there]))
         self.turns += 1
+
+    def topic(self, name):
+        assert name == P.topic
+        return SimpleNamespace(id="its id")
 
     def frames(self, api, client_id):
         assert (api, client_id) == ("Fetch", P.latecomer)
@@ -396,6 +401,18 @@ def test_who_tells_only_where_the_notebook_runs_is_no_member(monkeypatch):
     NAMES["send_in_waves"](fault, "new", [range(13), [1], [2, 3]])
     assert fault.kept == {"alone": 0}
     assert len(fault.sent) == 16
+
+
+def test_what_is_seen_when_the_notebook_has_gone_on_does_not_count(monkeypatch):
+    def late(f):
+        f.is_late = len(f.sent) < 14
+        f.known += f.sent
+
+    fault = Faulty(monkeypatch, late)
+    NAMES["send_in_waves"](fault, "new", [range(13)])
+    assert fault.kept == {"alone": 0}
+    NAMES["send_in_waves"](fault, "new", [[1]])
+    assert fault.kept == {"alone": 1}
 
 
 def test_members_on_a_machine_that_is_too_busy_are_seen_in_a_later_wave(monkeypatch):
@@ -452,8 +469,8 @@ def test_a_latecomer_stands_still_for_no_longer_than_a_member_may(monkeypatch):
         @contextmanager
         def nobody_but(self, *words):
             wait_until(lambda: not self.halted, timeout=10, what="it to go on by itself")
-            with super().nobody_but(*words):
-                yield
+            with super().nobody_but(*words) as stand_still:
+                yield stand_still
 
     def late(f):
         if f.stands:
