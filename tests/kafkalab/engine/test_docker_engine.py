@@ -324,8 +324,10 @@ def test_a_slot_whose_rest_docker_does_not_remove_is_told_and_passed_over(
         assert "has active endpoints" in told
         assert "Then: ./course down --slot 0" in told
         # The next one need not try.
-        taken = Slot.take(compose.published("single"), pytest.fail)
+        tried: list[Path] = []
+        taken = Slot.take(compose.published("single"), tried.append)
         assert taken.number > 0
+        assert dead not in tried
         taken.release()
         (left,) = inventory.clusters()
         with pytest.raises(CourseError, match="has active endpoints"):
