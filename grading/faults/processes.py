@@ -114,15 +114,6 @@ class Processes:
             at_last.cancel()
             end()
 
-    def halt(self, word: str) -> None:
-        """Let a process and those below it stand still until `go_on`, or the end of the cell."""
-        with self._freezing:
-            self._frozen += [one for one in self._with_those_of(word) if _suspended(one)]
-
-    def go_on(self, word: str) -> None:
-        """The end of `halt`."""
-        self._thaw(self._with_those_of(word))
-
     def _freeze_all_but(self, words: tuple[str, ...]) -> list[psutil.Process]:
         """From the top down, and again until nobody has come meanwhile. Who stands still now."""
         known = {process for word in words for process in self._with_those_of(word)}

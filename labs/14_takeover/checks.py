@@ -72,11 +72,6 @@ def heard_is_what_was_read(x):
 @check(3, points=8, title="The other group has read everything from the beginning")
 def others_have_all(x):
     before = {**sent(x, "old"), **optional(x, "new")}
-    if not x.kept(3).get("alone", 0):
-        raise Unseen(
-            f"nobody has seen {x.p.latecomer} read and tell of a record while the notebook stood "
-            "still"
-        )
     (*_, last) = deals(x, x.p.other_group)
     names = [one.client or "" for one in last]
     if names != [x.p.latecomer]:

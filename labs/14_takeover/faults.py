@@ -4,13 +4,10 @@ The records are made up when they are sent, and who goes is drawn when somebody 
 can know either before. The first word of a value is its stage.
 
 Who tells of them is seen in each stage: for a moment nothing runs but the members. In grading, that
-is; who practises is asked the same, and goes on. The latecomer reads what everybody knows. So it
-and the notebook run in turns, until it has fetched and told in a turn of its own.
+is; who practises is asked the same, and goes on.
 """
 
 import secrets
-import threading
-import time
 from contextlib import contextmanager, suppress
 from itertools import count
 
@@ -23,10 +20,7 @@ from kafkalab.wait import WaitTimeout
 PARTITIONS = 13
 LIMIT = 10_000
 A_MOMENT = 2.0  # seconds for the members to tell; a quick client waits five for an answer
-A_BREATH = 0.5  # seconds for the notebook between two such moments
 WAVES = 4
-LOOKS = 4  # at most, until nothing more arrives
-LAST_TURNS = 8  # of a latecomer that is there when the cell is over
 
 
 def at_rest(f, fewest):
@@ -85,19 +79,14 @@ def sender(f):
         yield send
 
 
-def tellings(f, *names):
-    """The values of which these have told until now, in order; as often as they did."""
+def told(f):
+    """The values of which a member has told until now."""
     f.kafka.forget()
     try:
         log = f.kafka.read(f.p.seen_topic, limit=LIMIT, may_be_empty=True)
     except (CourseError, Unseen):
-        return []
-    return [one.text() for one in log if one.key_text() in names]
-
-
-def told(f):
-    """The values of which a member has told until now."""
-    return {*tellings(f, *f.p.members)}
+        return set()
+    return {one.text() for one in log if one.key_text() in f.p.members}
 
 
 def send_in_waves(f, stage, waves):
@@ -131,47 +120,6 @@ def wait_for_told(f, values, fewest, timeout):
         f.wait(lambda: len(values & told(f)) >= fewest, "the members to tell", timeout=timeout)
 
 
-def in_its_turn(f, name):
-    """What this one tells of while the notebook stands still; it stands still while that runs.
-
-    Nothing of the notebook's is on its way any more when the turn begins. Returns how many tellings
-    there were, and from when to when.
-
-    It is a member of a group. So it goes on after a moment, also where a busy machine has not come
-    to its turn by then: who is missed begins again at what it has committed, and tells twice.
-    """
-    f.halt(name)
-    waker = threading.Timer(A_MOMENT, f.go_on, [name])
-    waker.daemon = True
-    waker.start()
-    f.is_over.wait(A_BREATH)
-    with f.nobody_but(name, *f.p.members) as stand_still:
-        before = len(tellings(f, name))
-        for _ in range(LOOKS):
-            earlier, before = before, len(tellings(f, name))
-            if earlier == before:
-                break
-        began = time.time()
-        waker.cancel()
-        f.go_on(name)
-        with suppress(WaitTimeout):
-            f.wait(lambda: len(tellings(f, name)) > before, "it to tell", timeout=A_MOMENT)
-        found = len(tellings(f, name)) - before
-        ended = time.time()
-        return (found if stand_still() else 0), (began, ended)
-
-
-def has_fetched(f, name, turns):
-    """Whether it asked for records of the topic in one of its turns, and got some."""
-    made = f.kafka.topic(f.p.topic).id
-    asked = [
-        frame.requested
-        for frame in f.gateway.frames("Fetch", client_id=name)
-        if any(f.p.topic == some.topic or made == some.topic_id for some in frame.fetched)
-    ]
-    return any(began <= at <= ended for at in asked for began, ended in turns)
-
-
 @fault(task=2)
 def new_records_come(f):
     yield
@@ -182,26 +130,11 @@ def new_records_come(f):
 
 
 @fault(task=3)
-def latecomer_tells(f):
-    name, alone, turns, last_turns = f.p.latecomer, 0, [], 0
-    if tellings(f, name):
-        raise Unseen(
-            f"{name} has told of records before this cell began: to try task 3 again, begin at the "
-            "cell in front of task 1"
-        )
+def latecomer_comes(f):
+    """A member is a program of its own. More is not asked here: who stands still is soon missed."""
     yield
+    name = f.p.latecomer
     f.until(lambda: f.process(name), f"a program of its own by the name of {name}", afterwards=True)
-    while not (alone and has_fetched(f, name, turns)) and last_turns < LAST_TURNS:
-        if f.process(name) is not None:
-            found, turn = in_its_turn(f, name)
-            alone += found
-            turns.append(turn)
-        elif f.is_over.wait(0.02):
-            break
-        last_turns += f.is_over.is_set()
-    f.go_on(name)
-    f.keep(alone=alone if has_fetched(f, name, turns) else 0)
-    f.note(f"{name} was {'' if f.kept['alone'] else 'not '}seen to read and to tell by itself")
 
 
 @fault(task=4)

@@ -64,12 +64,12 @@ def test_without_a_sandbox_nothing_runs_and_the_other_ways_are_named(command, tm
 
 def test_a_system_without_namespaces_of_linux_is_told_so(monkeypatch):
     monkeypatch.setattr(bubblewrap.sys, "platform", "darwin")
-    bubblewrap._found.cache_clear()
+    bubblewrap.found.cache_clear()
     try:
         with pytest.raises(bubblewrap.NoSandbox) as refused:
             bubblewrap.require()
     finally:
-        bubblewrap._found.cache_clear()
+        bubblewrap.found.cache_clear()
     assert "namespaces of Linux" in refused.value.why
     assert "Docker or podman" in refused.value.mend
 

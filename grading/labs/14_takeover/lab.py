@@ -32,7 +32,7 @@ lab
 # which member goes.
 #
 # Points are for what *members* read and tell. To see that it is they, grading lets the notebook
-# stand still for moments in tasks 2 to 5. Nothing is lost by it.
+# stand still for moments in tasks 2, 4 and 5. Nothing is lost by it.
 #
 # To try a task again, begin at the next cell: it stops all members and empties the topics.
 

@@ -218,9 +218,6 @@ def test_brokers_and_the_network_break_and_are_mended():
         f.gateway.drop_replies("Produce", count=1)
         yield
         f.until(lambda: f.stored("t") >= 6, "six records on the disks")
-        f.halt("ada")
-        f.wait(lambda: f.client("ada").status() == psutil.STATUS_STOPPED, "her to stand still")
-        f.go_on("ada")
         f.kill_process("ada")
         f.pause(1)
         f.kill(2)
@@ -344,35 +341,6 @@ def test_a_client_that_is_not_connected_yet_is_waited_for(monkeypatch):
         assert ada.wait(timeout=20) == -9
         assert late.end().is_reached
         ada.stdin.close()
-
-
-@pytest.mark.process
-def test_a_member_and_the_notebook_run_in_turns():
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([*PYTHON, STARTS], **pipes) as notebook:
-        notebook.stdout.readline()
-        breaker = injection_of(FAULTLESS, None, Parameters(), notebook.pid).breaker
-        stands = psutil.STATUS_STOPPED
-
-        def frozen():
-            there = {name: breaker.process(name) for name in ("helper", "ada", "of-ada", "bob")}
-            return {name for name, one in there.items() if one and one.status() == stands}
-
-        def until(*names):
-            wait_until(lambda: frozen() == {*names}, timeout=10, what=f"{names} to stand still")
-
-        wait_until(lambda: breaker.process("of-ada"), timeout=20, what="what ada starts")
-        breaker.halt("ada")
-        until("ada", "of-ada")
-        with breaker.nobody_but("ada", "bob"):
-            breaker.go_on("ada")
-            until("helper")
-            breaker.halt("ada")
-        until("ada", "of-ada")
-        breaker.halt("nobody")
-        breaker.mend()
-        until()
-        notebook.communicate(b"\n", timeout=20)
 
 
 STARTS = """

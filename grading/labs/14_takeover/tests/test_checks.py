@@ -1,6 +1,5 @@
 """The checks of lab 14 against answers that are nearly right."""
 
-import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -9,9 +8,8 @@ from typing import ClassVar
 import pytest
 
 from grading.define import definition
-from grading.judge.checks import Unseen
 from grading.judge.outcome import Outcome
-from kafkalab.wait import WaitTimeout, wait_until
+from kafkalab.wait import WaitTimeout
 from tests.grading.offsets_topic import members
 from tests.grading.state import Logs, parameters, record, result
 
@@ -109,7 +107,7 @@ CHECKS = (
 )
 
 
-KEPT = {2: {"alone": 13}, 3: {"alone": 1}, 4: {"alone": 1}, 5: {"alone": 2}}
+KEPT = {2: {"alone": 13}, 4: {"alone": 1}, 5: {"alone": 2}}
 
 
 def judged(check, *, groups=None, topic=None, seen=None, values=None, said=None, kept=None, **more):
@@ -197,7 +195,6 @@ def test_what_is_nearly_right_is_not_right(check, changes):
 
 TOLD_OF = {
     2: ("new_ones_are_read_once", "heard_is_what_was_read", "old_ones_are_skipped"),
-    3: ("others_have_all",),
     4: ("survivors_read_on", "waits_are_in_the_logs"),
     5: ("last_reads_on", "counted_by_stage", "waits_are_in_the_logs"),
 }
@@ -315,20 +312,15 @@ NAMES = FAULTS[2].function.__globals__
 
 
 class Faulty:
-    """A fault's eyes and hands. `tell` makes tellings, by whether all else stands still.
-
-    Also the network, on which a client fetches in `fetches` of the turns.
-    """
+    """A fault's eyes and hands. `tell` makes tellings, by whether all else stands still."""
 
     p = P
 
-    def __init__(self, monkeypatch, tell, fetches=(True,)):
+    def __init__(self, monkeypatch, tell):
         self.kept, self.sent, self.known, self.tell = {}, [], [], tell
-        self.stands, self.halted, self.turns, self.frames_seen = False, set(), 0, []
-        self.fetches, self.is_late = fetches, False
-        self.is_over, self.gateway, self.kafka = Over(self), self, self
+        self.stands, self.is_late = False, False
         monkeypatch.setitem(NAMES, "sender", lambda f: nullcontext(self.send))
-        monkeypatch.setitem(NAMES, "tellings", lambda f, *names: list(self.known))
+        monkeypatch.setitem(NAMES, "told", lambda f: {*self.known})
 
     def send(self, stage, partitions):
         values = {f"{stage} {len(self.sent) + n}" for n, _ in enumerate(partitions)}
@@ -346,50 +338,11 @@ class Faulty:
         if not condition():
             raise WaitTimeout(what)
 
-    def until(self, condition, what, afterwards):
-        assert condition()
-
-    def process(self, word):
-        return None if self.is_over.is_set() else word
-
-    def halt(self, word):
-        self.halted.add(word)
-
-    def go_on(self, word):
-        self.halted.discard(word)
-        if self.stands and self.fetches[self.turns % len(self.fetches)]:
-            there = SimpleNamespace(topic=None, topic_id="its id")
-            self.frames_seen.append(SimpleNamespace(requested=time.time(), fetched=[there]))
-        self.turns += 1
-
-    def topic(self, name):
-        assert name == P.topic
-        return SimpleNamespace(id="its id")
-
-    def frames(self, api, client_id):
-        assert (api, client_id) == ("Fetch", P.latecomer)
-        return self.frames_seen
-
     def keep(self, **facts):
         self.kept |= facts
 
     def note(self, words):
         pass
-
-
-class Over:
-    """Whether the cell is over. While somebody waits, the notebook does what it does."""
-
-    def __init__(self, fault, after=4):
-        self.fault, self.left = fault, after
-
-    def wait(self, seconds):
-        self.left -= 1
-        self.fault.tell(self.fault)
-        return self.is_set()
-
-    def is_set(self):
-        return self.left <= 0
 
 
 def test_who_tells_only_where_the_notebook_runs_is_no_member(monkeypatch):
@@ -435,63 +388,3 @@ def test_what_comes_when_a_member_has_gone_is_one_record_for_each_partition():
         assert sorted(n for wave in waves for n in wave) == list(range(13))
         assert {*held[name]} <= {*waves[0]}, "what was its own is to wait for the takeover"
         assert len(waves[0]) == min(len(held[name]) + 1, 13)
-
-
-def latecomer_seen(fault):
-    script = FAULTS[3].function(fault)
-    next(script)
-    assert next(script, None) is None
-    assert not fault.halted, "it goes on when it was looked at"
-    return fault.kept["alone"]
-
-
-def test_a_latecomer_is_seen_where_it_tells_while_the_notebook_stands_still(monkeypatch):
-    def late(f):
-        if f.stands and P.latecomer not in f.halted and f.turns > 1:
-            f.known.append("old 1")
-
-    assert latecomer_seen(Faulty(monkeypatch, late)) == 1, "slow to begin, and in its second turn"
-
-
-def test_a_notebook_that_tells_in_place_of_the_latecomer_is_seen(monkeypatch):
-    def notebook(f):
-        if not f.stands:
-            assert P.latecomer in f.halted or not f.process(P.latecomer), "they run in turns"
-            f.known.append("old 1")
-
-    assert latecomer_seen(Faulty(monkeypatch, notebook)) == 0
-
-
-def test_a_latecomer_stands_still_for_no_longer_than_a_member_may(monkeypatch):
-    """On a machine with too much to do it was missed, read again and told twice."""
-
-    class Slow(Faulty):
-        @contextmanager
-        def nobody_but(self, *words):
-            wait_until(lambda: not self.halted, timeout=10, what="it to go on by itself")
-            with super().nobody_but(*words) as stand_still:
-                yield stand_still
-
-    def late(f):
-        if f.stands:
-            f.known.append("old 1")
-
-    monkeypatch.setitem(NAMES, "A_MOMENT", 0.05)
-    assert latecomer_seen(Slow(monkeypatch, late)) == 1
-
-
-def test_a_latecomer_that_tells_what_it_has_not_read_is_none(monkeypatch):
-    def told_what_to_say(f):
-        if f.stands:
-            f.known.append("old 1")
-
-    assert latecomer_seen(Faulty(monkeypatch, told_what_to_say, fetches=(False,))) == 0
-    late = Faulty(monkeypatch, told_what_to_say, fetches=(False, False, True))
-    assert latecomer_seen(late) == 3, "it is asked until it has fetched, too"
-
-
-def test_who_has_told_before_the_cell_is_told_where_to_begin_again(monkeypatch):
-    fault = Faulty(monkeypatch, lambda f: None)
-    fault.known.append("old 1")
-    with pytest.raises(Unseen, match="begin at the cell in front of task 1"):
-        next(FAULTS[3].function(fault))
