@@ -31,7 +31,7 @@ WITH_VALUE = {
 def test(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only what needs no cluster: a minute.")
+        bool, typer.Option("--quick", help="Only what needs no cluster: half a minute.")
     ] = False,  # noqa: PT028 (a verb, not a test)
     everything: Annotated[
         bool,

@@ -56,6 +56,7 @@ def why(kind: type, address: str) -> str:
     return note
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", CLIENTS)
 def test_a_port_where_nobody_listens(kind: type) -> None:
     with socket.socket() as taken:
@@ -64,6 +65,7 @@ def test_a_port_where_nobody_listens(kind: type) -> None:
         assert f"There is no broker at {address}: the connection failed" in why(kind, address)
 
 
+@pytest.mark.process
 def test_a_server_that_speaks_something_else() -> None:
     def web(connection: socket.socket) -> None:
         connection.recv(1)
@@ -73,11 +75,13 @@ def test_a_server_that_speaks_something_else() -> None:
         assert "not one of Kafka's protocol" in why(KafkaProducer, address)
 
 
+@pytest.mark.process
 def test_a_server_that_hangs_up() -> None:
     with server(lambda connection: connection.close()) as address:
         assert "does not answer as a Kafka broker" in why(KafkaAdminClient, address)
 
 
+@pytest.mark.process
 def test_a_server_that_says_nothing_is_not_waited_for_long() -> None:
     kept: list[socket.socket] = []
     with server(kept.append) as address:

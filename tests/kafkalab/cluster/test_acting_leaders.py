@@ -54,12 +54,14 @@ def offsets(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return told
 
 
+@pytest.mark.process
 def test_the_wait_ends_when_the_leader_shows_newer_metadata(offsets: list[int]) -> None:
     offsets += [7, 7, 7, 8]
     Told(2, [OLD, OLD, NEW]).wait_for_isr("rides", 1)
     assert offsets == [8]
 
 
+@pytest.mark.process
 def test_without_newer_metadata_it_ends_all_the_same(
     offsets: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

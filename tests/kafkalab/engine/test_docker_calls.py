@@ -34,6 +34,7 @@ def test_programs_run_side_by_side(tmp_path):
         one.go()
 
 
+@pytest.mark.process
 def test_who_freezes_waits_for_a_program_and_the_next_program_for_the_freeze(tmp_path):
     there = Someone(program_in, tmp_path)
     assert there.inside.wait(20)
@@ -51,6 +52,7 @@ def test_who_freezes_waits_for_a_program_and_the_next_program_for_the_freeze(tmp
     elsewhere.go()
 
 
+@pytest.mark.process
 def test_a_program_that_stays_does_not_keep_a_container_from_being_frozen(tmp_path, monkeypatch):
     monkeypatch.setattr(docker_calls, "LONGEST_BEGINNING", 0.2)
     stays = Someone(program_in, tmp_path)

@@ -124,6 +124,7 @@ def test_files_among_the_arguments_are_sent_along(tmp_path: Path) -> None:
     assert docker_files.inbox(["--list"]) == (["--list"], b"")
 
 
+@pytest.mark.process
 def test_who_looks_at_a_disk_at_the_same_time_takes_nothing_away_from_others(
     tmp_path: Path,
 ) -> None:
@@ -177,6 +178,7 @@ def test_a_copy_that_broke_off_is_told(tmp_path: Path, size: int, ends: int) -> 
         docker_files.copied(writer(tmp_path, size, ends), tmp_path / "copy", 1, 30, lambda: True)
 
 
+@pytest.mark.process
 def test_nobody_waits_for_what_stands_still(tmp_path: Path) -> None:
     started = time.monotonic()
     docker_files.copied(["tail", "-f", "/dev/null"], tmp_path / "copy", 1, 60, lambda: False)

@@ -221,6 +221,7 @@ while True:
 """
 
 
+@pytest.mark.process
 def test_processes_that_come_again_are_told_and_their_slot_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,12 +25,14 @@ def python(program: str) -> list[str]:
     return [sys.executable, "-c", program]
 
 
+@pytest.mark.process
 def test_a_submitted_line_reaches_the_program():
     with Terminal(python(ASK), prompt="> ") as terminal:
         terminal.submit("hello")
         assert terminal.screen == "> hello\ngot 'hello'\n> "
 
 
+@pytest.mark.process
 def test_a_typed_line_stays_with_the_terminal_until_ctrl_c():
     with Terminal(python(ASK), prompt="> ") as terminal:
         terminal.type("never sent")
@@ -63,6 +65,7 @@ def test_the_program_goes_with_the_block():
     assert not terminal.running
 
 
+@pytest.mark.process
 def test_an_empty_line_is_submitted_too():
     with Terminal(python(ASK), prompt="> ") as terminal:
         terminal.submit("")
@@ -70,6 +73,7 @@ def test_an_empty_line_is_submitted_too():
         assert terminal.screen == "> \ngot ''\n> \ngot ''\n> "
 
 
+@pytest.mark.process
 def test_a_missing_prompt_is_named_with_the_screen():
     program = python("print('no prompt here', flush=True); input()")
     with Terminal(program) as terminal:

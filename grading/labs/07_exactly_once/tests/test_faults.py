@@ -180,6 +180,7 @@ class Clerk:
         return self.returncode
 
 
+@pytest.mark.process
 def test_a_broker_that_does_not_answer_for_a_moment_ends_no_cell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

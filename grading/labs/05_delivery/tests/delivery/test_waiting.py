@@ -28,6 +28,7 @@ class Told(Program):
         self.wait_for(f"^{line}$")
 
 
+@pytest.mark.process
 def test_what_a_consumer_said_before_the_last_send_does_not_count(tmp_path):
     ends = [SimpleNamespace(partition=number, end_offset=3 * number) for number in (0, 1)]
     cluster = SimpleNamespace(topic=lambda name: SimpleNamespace(partitions=ends))
