@@ -38,4 +38,5 @@ def test_who_came_back_and_what_was_committed_before(run, fill, x, instance):
     assert (back.former.instance, back.member.instance) == (instance, instance)
     assert (back.member.client, back.member.session_ms) == ("consumer", 1_500)
     assert sum(back.committed.values()) == 12, "and not what the second one has committed"
-    assert group_log.together(x, run.group) == (back.member,)
+    # Its first deal may have been empty (seen once, on a busy machine); the next had all six.
+    assert [one.id for one in group_log.together(x, run.group)] == [back.member.id]
