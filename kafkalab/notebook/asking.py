@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import Any
 
 import ipywidgets
 
 
 class Form:
-    """A question above a field and a button. Pressing Enter in a text is pressing the button."""
+    """A question above a field and a button.
+
+    What stands in the field is kept when it changed: at a choice, at Enter, when a text is left.
+    The button says so again, or what is still missing. It cannot be what keeps alone: while the
+    kernel works on one change of a field, the page holds the next ones back, but not the press of a
+    button (ipywidgets, "throttle"). Who types 12 and presses at once would be kept with 1.
+    """
 
     def __init__(
         self, question: str, field: ipywidgets.Widget, kept: str, press: Callable[[], str]
     ) -> None:
-        """press: takes what the field holds, and gives the sentence to show."""
+        """press: keeps what the field holds, and gives the sentence to show."""
         self._press = press
         self.status = ""
         self._shown = ipywidgets.HTML()
         self.button = ipywidgets.Button(description="Keep", tooltip="Keep my answer")
         self.button.on_click(lambda _: self._pressed())
         heard_while_a_cell_runs(self.button)
-        if isinstance(field, ipywidgets.Text):
-            field.on_msg(self._heard)
-            heard_while_a_cell_runs(field)
+        field.observe(lambda _: self._pressed(), "value")
+        heard_while_a_cell_runs(field)
         self.field = field
         self.tell(kept)
         label = ipywidgets.HTML(escape(question))
@@ -35,10 +39,6 @@ class Form:
         """Say it below the field."""
         self.status = sentence
         self._shown.value = f"<span role='status'>{escape(sentence)}</span>"
-
-    def _heard(self, widget: ipywidgets.Widget, content: dict[str, Any], buffers: object) -> None:
-        if content.get("event") == "submit":
-            self._pressed()
 
     def _pressed(self) -> None:
         self.tell(self._press())

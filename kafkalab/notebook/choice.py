@@ -36,7 +36,7 @@ class Choice:
         self._form: Form | None = None
 
     def keep(self, answer: str | None) -> str:
-        """What the button does. Returns the sentence that it shows."""
+        """What the field does. Returns the sentence below it."""
         if answer not in self.answers:
             return "Choose one of them first."
         self.chosen = answer

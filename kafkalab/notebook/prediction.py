@@ -45,7 +45,7 @@ class Prediction:
         self._form: Form | None = None
 
     def keep(self, number: float | str) -> str:
-        """What the button does. Returns the sentence that it shows, also for what is no number."""
+        """What the field does. Returns the sentence below it, also for what is no number."""
         value = _number(number)
         if value is None:
             return f"“{number}” is not a number. Type one such as 12 or 0.5."
@@ -85,6 +85,7 @@ class Prediction:
             field = ipywidgets.Text(
                 value="" if self.number is None else _short(self.number),
                 placeholder="a number",
+                continuous_update=False,  # whole answers, not each key
                 description=self.what,
                 style={"description_width": "initial"},
             )

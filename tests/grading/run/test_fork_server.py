@@ -1,6 +1,7 @@
 """Processes that are forked for the grader: each like one that was started by itself."""
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -40,9 +41,10 @@ def server():
 @pytest.fixture
 def start(server, tmp_path):
     """Start a program from its text; the process, and the other end of its standard input."""
+    files = (tmp_path / f"program_{number}.py" for number in itertools.count())
 
     def started(text, stdout=1):
-        program = tmp_path / "program.py"
+        program = next(files)  # the one before may not have been read yet
         program.write_text(text)
         read, write = os.pipe()
         process = server.start("runpy:run_path", [str(program)], read, stdout, 2)

@@ -54,7 +54,6 @@ def test_it_is_kept_with_the_page(on_page, work):
     form.button.click()
     assert form.status == "Choose one of them first."
     form.field.value = "nobody"
-    form.button.click()
     assert form.status == "Kept: nobody. Go on and see."
     choice.against("broker 1", WHY)
     again = Choice(QUESTION, *ANSWERS)

@@ -99,6 +99,8 @@ def test_on_a_page_it_has_a_field_and_a_button(on_page):
     form = prediction.form()
     for typed, told in [("12", "Kept: you expect 12 records"), ("many", "is not a number")]:
         form.field.value = typed
+        assert told in form.status
+        form.tell("")
         form.button.click()
         assert told in form.status
     assert prediction.number == 12
