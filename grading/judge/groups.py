@@ -54,7 +54,10 @@ class Commit:
 
 @dataclass(frozen=True)
 class Members:
-    """Who belonged to a group from here on; nobody, where it was left by all."""
+    """Who belonged to a group from here on; nobody, where it was left by all.
+
+    `at` is when, in the broker's ms: before any member can have heard of it.
+    """
 
     members: tuple[Membership, ...] = ()
     generation: int = 0
@@ -98,13 +101,13 @@ def _group_of(record: Record) -> str | None:
         return None
 
 
-def deals(x: Visible, group: str) -> list[tuple[Membership, ...]]:
+def deals(x: Visible, group: str) -> list[Members]:
     """Who belonged to a group each time that its members were given something.
 
     Ends the check where they never were.
     """
-    found = [event.members for event in events(x, group) if isinstance(event, Members)]
-    dealt = [members for members in found if any(one.assignment for one in members)]
+    found = [event for event in events(x, group) if isinstance(event, Members)]
+    dealt = [event for event in found if any(one.assignment for one in event.members)]
     if not dealt:
         raise Unseen(f"the group {group} never had a member with partitions")
     return dealt

@@ -7,6 +7,8 @@ it is its stage. Who told of it is seen by the fault of its stage, and what a cl
 network.
 """
 
+import math
+
 from grading.judge.checks import Unseen, check, equal
 from grading.judge.groups import deals
 
@@ -34,7 +36,7 @@ def shares_are_told(x):
 
 @check(1, points=4, title="How long a member may be silent")
 def session_is_as_ordered(x):
-    found = sorted({one.session_ms for one in deals(x, x.p.group)[-1]})
+    found = sorted({one.session_ms for one in deals(x, x.p.group)[-1].members})
     yield equal("session_timeout_ms of the members, in ms", found, [x.p.session_ms])
 
 
@@ -48,7 +50,7 @@ def new_ones_are_read_once(x):
     yield not missing, f"{len(missing)} new records are not in {x.p.seen_topic}: {missing[:3]}"
     twice = len(told) - len({value for _, value in told})
     yield not twice, f"{twice} of the new records were read more than once"
-    dealt = [shares_of(x, deal) for deal in deals(x, x.p.group)]
+    dealt = [shares_of(x, deal.members) for deal in deals(x, x.p.group)]
     had = {(name, n) for one in dealt if is_team(x, one) for name in one for n in one[name]}
     others = [value for name, value in told if (name, new.get(value)) not in had]
     yield not others, f"{len(others)} were told by a member without their partition"
@@ -73,7 +75,7 @@ def heard_is_what_was_read(x):
 def others_have_all(x):
     before = {**sent(x, "old"), **optional(x, "new")}
     (*_, last) = deals(x, x.p.other_group)
-    names = [one.client or "" for one in last]
+    names = [one.client or "" for one in last.members]
     if names != [x.p.latecomer]:
         raise Unseen(f"{x.p.other_group} had the members {', '.join(names)[:100]} at last")
     offsets = x.kafka.group(x.p.other_group).offsets
@@ -144,8 +146,10 @@ def counted_by_stage(x):
 @check(6, points=8, title="The longest waits, from the brokers' clocks")
 def waits_are_in_the_logs(x):
     waits = x.value("waits", {"leave": float, "crash": float})
-    after_crash(x)
     members_tell(x, "leave", "crash")
+    for stage, deal in (("leave", after_leave(x)), ("crash", after_crash(x))):
+        if unread(x, stage, deal):
+            raise Unseen(f"who was left has not read all records of the stage {stage!r}")
     for stage, wait in waits.items():
         longest = {round(one, 3) for one in longest_waits(x, stage)}
         near = any(abs(wait - one) <= 0.02 for one in longest)
@@ -154,7 +158,7 @@ def waits_are_in_the_logs(x):
 
 def team(x) -> list[SHARES]:
     """The last deal to the three members, and those that came after it: name -> partitions."""
-    found = [shares_of(x, deal) for deal in deals(x, x.p.group)]
+    found = [shares_of(x, deal.members) for deal in deals(x, x.p.group)]
     whole_team = [n for n, deal in enumerate(found) if is_team(x, deal)]
     if not whole_team:
         raise Unseen(
@@ -190,10 +194,10 @@ def _smaller(x, found: list[SHARES], members: int, otherwise: str) -> SHARES:
     return fitting[-1]
 
 
-def shares_of(x, deal) -> SHARES:
+def shares_of(x, members) -> SHARES:
     """Name -> its partitions of the topic. Two of one name are an answer, too: as one with more."""
     found: SHARES = {}
-    for one in deal:
+    for one in members:
         found.setdefault(one.client or "", []).extend(one.assignment.get(x.p.topic, []))
     return {name: sorted(held) for name, held in found.items()}
 
@@ -264,14 +268,30 @@ def members_tell(x, *stages: str) -> None:
 
 
 def read_by(x, stage: str, deal: SHARES):
-    """Findings about the records of a stage: they were all read by those who were there then."""
-    expected = sent(x, stage)
-    missing = sorted(expected.keys() - {value for _, value in seen(x, stage, deal)})
+    """A finding about the records of a stage: they were all read by those who were there then."""
+    missing = unread(x, stage, deal)
     yield (
         not missing,
-        f"{len(missing)} of {len(expected)} records of the stage {stage!r} were not read by who "
-        f"was left: {missing[:3]}",
+        f"{len(missing)} of {len(sent(x, stage))} records of the stage {stage!r} were not read by "
+        f"who was left and had been given their partition: {missing[:3]}",
     )
+
+
+def unread(x, stage: str, deal: SHARES) -> list[str]:
+    """The records of a stage that nobody of a deal has told of once their partition was theirs."""
+    since: dict[tuple[str, int], int] = {}
+    for one in deals(x, x.p.group):
+        for name, held in shares_of(x, one.members).items():
+            for partition in held:
+                since.setdefault((name, partition), one.at)
+    expected = sent(x, stage)
+    read = {
+        telling.text()
+        for telling in x.read(x.p.seen_topic)
+        if (name := telling.key_text()) in deal
+        and telling.timestamp >= since.get((name, expected.get(telling.text(), -1)), math.inf)
+    }
+    return sorted(expected.keys() - read)
 
 
 def longest_waits(x, stage: str) -> list[float]:

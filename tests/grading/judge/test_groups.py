@@ -80,10 +80,10 @@ def test_deals_are_the_members_each_time_that_they_were_given_something(version:
     gone = members("crew", 3, "orders")
     x = seen(*log(alone, commit("crew", "orders", 0, 1), other, both, gone))
     found = deals(x, "crew")
-    assert [{one.client: one.assignment for one in deal} for deal in found] == [
+    assert [{one.client: one.assignment for one in deal.members} for deal in found] == [
         {"ada": {"orders": [0, 1]}},
         {"ada": {"orders": [0]}, "bob": {"orders": [1]}},
     ]
-    assert {one.session_ms for one in found[1]} == {4_000}
+    assert {one.session_ms for one in found[1].members} == {4_000}
     with pytest.raises(Unseen, match="the group nobody never had a member with partitions"):
         deals(x, "nobody")

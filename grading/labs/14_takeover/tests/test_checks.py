@@ -193,6 +193,15 @@ def test_what_is_nearly_right_is_not_right(check, changes):
     assert all(found.messages)
 
 
+@pytest.mark.parametrize("check", ["last_reads_on", "waits_are_in_the_logs"])
+def test_who_tells_of_a_record_before_its_partition_was_theirs_has_not_taken_over(check):
+    """As a notebook does that tells in the name of a member as soon as another one was killed."""
+    for at, outcome in [(6_000, Outcome.PASS), (6_248, Outcome.FAIL)]:
+        last = replace(deal(P.group, ONE), timestamp=at)
+        found = judged(check, groups=[*log_of_groups(BEGIN, THREE, TWO), last])
+        assert found.outcome is outcome, found
+
+
 TOLD_OF = {
     2: ("new_ones_are_read_once", "heard_is_what_was_read", "old_ones_are_skipped"),
     4: ("survivors_read_on", "waits_are_in_the_logs"),
