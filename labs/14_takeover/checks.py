@@ -158,12 +158,17 @@ def waits_are_in_the_logs(x):
 
 def team(x) -> list[SHARES]:
     """The last deal to the three members, and those that came after it: name -> partitions."""
-    found = [shares_of(x, deal.members) for deal in deals(x, x.p.group)]
-    whole_team = [n for n, deal in enumerate(found) if is_team(x, deal)]
+    return [shares for _, shares in dated_team(x)]
+
+
+def dated_team(x) -> list[tuple[int, SHARES]]:
+    """The same, each with its date, in the broker's ms."""
+    found = [(deal.at, shares_of(x, deal.members)) for deal in deals(x, x.p.group)]
+    whole_team = [n for n, (_, shares) in enumerate(found) if is_team(x, shares)]
     if not whole_team:
         raise Unseen(
             f"the partitions were never dealt to {', '.join(x.p.members)} together: at most "
-            f"{max(map(len, found))} members were in {x.p.group} at one time"
+            f"{max(len(shares) for _, shares in found)} members were in {x.p.group} at one time"
         )
     return found[whole_team[-1] :]
 
@@ -278,12 +283,15 @@ def read_by(x, stage: str, deal: SHARES):
 
 
 def unread(x, stage: str, deal: SHARES) -> list[str]:
-    """The records of a stage that nobody of a deal has told of once their partition was theirs."""
+    """The records of a stage that nobody of a deal has told of once their partition was theirs.
+
+    What the first of them had before the others came does not count.
+    """
     since: dict[tuple[str, int], int] = {}
-    for one in deals(x, x.p.group):
-        for name, held in shares_of(x, one.members).items():
+    for at, shares in dated_team(x):
+        for name, held in shares.items():
             for partition in held:
-                since.setdefault((name, partition), one.at)
+                since.setdefault((name, partition), at)
     expected = sent(x, stage)
     read = {
         telling.text()
