@@ -57,6 +57,8 @@ def test(
     """Run the tests. Other arguments go to pytest; paths count from the course's folder."""
     if quick + everything + ci > 1:
         raise typer.BadParameter("one of --quick, --all and --ci at a time")
+    if quick and any(word.startswith("-m") for word in context.args):
+        raise typer.BadParameter("--quick is a choice by -m itself: choose by -k or by a path")
     # No test is a coroutine; that plugin comes with JupyterLab, and each process would import it.
     command = [sys.executable, "-m", "pytest", "-p", "no:anyio"]
     if quick:

@@ -36,6 +36,7 @@ from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong
 from grading.run.lanes import Lanes, Listener
 from grading.run.plan import Work, plan
 from grading.run.surroundings import OPEN, Surroundings
+from kafkalab.errors import CourseError
 from kafkalab.files import write_whole
 from kafkalab.spark.pool import warm_spark
 
@@ -139,7 +140,14 @@ def verify(
 
 def asked_again(lab: Definition, folder: Path) -> Proof:
     """What the checks, as they are now, make of a run of the reference that was kept."""
-    evidence = Evidence.from_json(json.loads((folder / "evidence.json").read_text("utf-8")))
+    kept = folder / "evidence.json"
+    if not kept.is_file():
+        raise CourseError(
+            f"{folder} holds no run that was kept.",
+            "There is one in each folder that holds a file evidence.json.",
+            "Name one of these; ./course verify says where it has kept what it saw.",
+        )
+    evidence = Evidence.from_json(json.loads(kept.read_text("utf-8")))
     return Proof(list(_weaknesses(lab, evidence)))
 
 

@@ -55,6 +55,12 @@ def test_a_wrong_option_is_wrong_usage():
     assert app.main(["setup", "--nonsense"]) == 2
 
 
+def test_one_choice_does_not_replace_another(capsys):
+    """--quick -m cluster ran the slow ones."""
+    assert app.main(["test", "--quick", "-m", "cluster"]) == 2
+    assert "choose by -k or by a path" in capsys.readouterr().err
+
+
 def test_a_course_error_is_told_in_its_lines(monkeypatch, capsys):
     fail_with(monkeypatch, CourseError("No broker.", "It was killed.", "./course up single"))
 

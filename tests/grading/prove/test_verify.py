@@ -66,6 +66,8 @@ def test_a_lab_whose_check_breaks_at_odd_answers_is_not_proven(course, tmp_path)
     (kept,) = (tmp_path / "kept").iterdir()
     assert asked_again(broken, kept).problems == [problem]
     assert asked_again(mended, kept).problems == []
+    with pytest.raises(CourseError, match="holds no run that was kept"):
+        asked_again(mended, kept.parent)
 
 
 def outcomes(record):
