@@ -1,8 +1,12 @@
 """A slot: one number from which everything that could clash comes (ports, folder, project name).
 
-A slot is held by a file lock that the system drops when its holders die, so two clusters on one
-machine never meet and a slot is never lost. Slot 0 has the ports of docker-compose.yml; slot n
-has the hundred ports from 10000 + 100 n, below those that systems hand out by themselves.
+A slot is held by a file lock that the system drops when its holders die, so two clusters of one
+state folder never meet and a slot is never lost. People who share a machine have a folder each. So
+whoever takes a slot also holds a port of it that nothing listens on: else they would begin in the
+same one at the same moment, and in the next one again.
+
+Slot 0 has the ports of docker-compose.yml; slot n has the hundred ports from 10000 + 100 n, below
+those that systems hand out by themselves.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ PER_SLOT = 100
 FIRST_PORT = 10_000
 # Ports inside a cluster (between its nodes) lie behind those for clients.
 INTERNAL = 50
+# The last of them is for whoever takes the slot.
+CLAIMED = PER_SLOT - 1
 # In the folder of one that could not be cleaned.
 STUCK = "stuck.json"
 
@@ -57,6 +63,7 @@ class Slot:
     ports: dict[str, int]
     notes: list[str] = field(default_factory=list)
     _lock: int | None = None
+    _claim: int | None = None
     _internal: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -96,14 +103,18 @@ class Slot:
                 taken = [port for port in slot.ports.values() if not is_free(port)]
                 if not taken:
                     folder.mkdir(parents=True, mode=0o700)
-                    _OPEN_LOCKS.add(lock)
-                    return slot
+                    slot._claim = _claim(number)
+                    if slot._claim is not None:
+                        _ONLY_HERE.update({lock, slot._claim})
+                        return slot
+                    folder.rmdir()
             except BaseException:
                 os.close(lock)
                 raise
             os.close(lock)
-            holder = describe_holder(taken[0])
-            notes.append(f"{holder[0].upper()}{holder[1:]}, so slot {number} is passed over.")
+            if taken:
+                holder = describe_holder(taken[0])
+                notes.append(f"{holder[0].upper()}{holder[1:]}, so slot {number} is passed over.")
         raise CourseError(
             f"None of the {SLOTS} slots for clusters is free.",
             notes[-1] if notes else "Each is held by a running cluster.",
@@ -137,7 +148,7 @@ class Slot:
         if name not in self._internal:
             first = FIRST_PORT + PER_SLOT * self.number + INTERNAL
             used = set(self._internal.values())
-            for port in range(first, first + PER_SLOT - INTERNAL):
+            for port in range(first, first + CLAIMED - INTERNAL):
                 if port not in used and is_free(port):
                     self._internal[name] = port
                     break
@@ -162,23 +173,25 @@ class Slot:
             shutil.rmtree(self.folder, ignore_errors=True)
         else:
             mark(self.folder, stuck)
-        _OPEN_LOCKS.discard(self._lock)
-        os.close(self._lock)
-        self._lock = None
+        for descriptor in (self._lock, self._claim):
+            if descriptor is not None:
+                _ONLY_HERE.discard(descriptor)
+                os.close(descriptor)
+        self._lock = self._claim = None
 
 
-# A child made by fork (multiprocessing) inherits the descriptor and with it the lock. It would
-# keep the slot after the owner's death, so it closes its copy; the owner's stays locked.
-_OPEN_LOCKS: set[int] = set()
+# A child made by fork (multiprocessing) inherits the descriptors and with them the slot. It would
+# keep it after the owner's death, so it closes its copies; the owner's stay.
+_ONLY_HERE: set[int] = set()
 
 
-def _forget_locks() -> None:
-    for descriptor in _OPEN_LOCKS:
+def _forget() -> None:
+    for descriptor in _ONLY_HERE:
         os.close(descriptor)
-    _OPEN_LOCKS.clear()
+    _ONLY_HERE.clear()
 
 
-os.register_at_fork(after_in_child=_forget_locks)
+os.register_at_fork(after_in_child=_forget)
 
 
 def records() -> list[dict[str, Any]]:
@@ -284,3 +297,13 @@ def _lock(path: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def _claim(number: int) -> int | None:
+    """Bind the slot's own port, or None where somebody with another folder has bound it."""
+    with socket.socket() as bound:
+        try:
+            bound.bind(("127.0.0.1", FIRST_PORT + PER_SLOT * number + CLAIMED))
+        except OSError:
+            return None
+        return bound.detach()

@@ -16,7 +16,7 @@ from kafkalab.engine.slot import Slot, StuckSlot
 # the number of this process, beside another run of these tests.
 FIRST = 30_000 + os.getpid() % 1_000 * 2
 PUBLISHED = {"A_PORT": FIRST, "B_PORT": FIRST + 1}
-FIRST_PORT = 20_000
+FIRST_PORT = 20_000 + os.getpid() % 1_000
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +42,21 @@ def test_each_taker_gets_another_number_folder_and_ports() -> None:
     again = Slot.take(PUBLISHED)
     assert again.number == 0
     for taken in (again, second):
+        taken.release()
+
+
+def test_who_shares_the_machine_and_not_the_folder_begins_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three starts in a row failed, as both took the next slot at the same moment each time."""
+    mine = Slot.take(PUBLISHED)
+    monkeypatch.setenv("KAFKALAB_STATE", str(tmp_path / "another"))
+    theirs = Slot.take(PUBLISHED)
+    assert (mine.number, theirs.number) == (0, 1)
+    mine.release()
+    again = Slot.take(PUBLISHED)
+    assert again.number == 0
+    for taken in (again, theirs):
         taken.release()
 
 
