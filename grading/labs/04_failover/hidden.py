@@ -1,6 +1,6 @@
 """Hidden checks of lab 04: whether it happened, and not only in the notebook."""
 
-from grading.judge.checks import Unseen, check, close
+from grading.judge.checks import Unseen, check
 
 from .checks import has_changed, has_lost, longest_pause
 from .rule import TABLE, after_loss
@@ -54,5 +54,10 @@ def delay_is_in_the_log(x):
         if stored <= 100:
             raise Unseen(f"{topic} holds {stored} records")
         longest, told = longest_pause(x, topic), delays[fault]
-        # Between two sends there is also what the loop does besides.
-        yield close(f"delays[{fault!r}] in ms", told, longest, within=max(300, longest / 4))
+        # Between two sends there is also what the loop does besides: on a busy machine, for long.
+        near = -max(300, longest / 2) <= told - longest <= max(300, longest / 4)
+        yield (
+            near,
+            f"delays[{fault!r}] is {told:.0f} ms; a record of {topic} has held up the next one for "
+            f"at most {longest} ms",
+        )

@@ -109,9 +109,11 @@ def test_a_record_may_be_stored_at_any_moment_of_its_delay(share):
         return [*log[:60], held, *later]
 
     logs = {P.delay_topics["stop"]: delayed(860), P.delay_topics["kill"]: delayed(3_400)}
-    values = {"delays": {"stop": 865.0, "kill": 3_410.0}}
-    found = result(LAB, "delay_is_in_the_log", logs, values, STRUCK)
-    assert found.outcome is Outcome.PASS, found.messages
+    # On a busy machine the loop itself takes a part of the time between two sends.
+    for stop, kill in [(865.0, 3_410.0), (560.0, 2_200.0)]:
+        values = {"delays": {"stop": stop, "kill": kill}}
+        found = result(LAB, "delay_is_in_the_log", logs, values, STRUCK)
+        assert found.outcome is Outcome.PASS, found.messages
 
 
 @pytest.mark.parametrize("check", ["delay_is_in_the_log", "kill_costs_more"])
