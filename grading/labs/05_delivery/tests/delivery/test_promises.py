@@ -7,7 +7,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
 from delivery import Entry, Run, difference, workers
-from delivery.payload import path_of, write
+from delivery.payload import logs, path_of, read, write
 from grading.define.definition import module
 from grading.judge.sealed import seal
 from kafkalab import Cluster, Ledger, quick, wait_until
@@ -36,7 +36,9 @@ CONSUMERS = {"early", "late", "careless", "known"}
 
 def key():
     """Line -> the seal of its right answer, as the check of the lab has it."""
-    return {line: one.seal for line, one in module(loaded("lab05").place, "checks").PROMISES.items()}
+    return {
+        line: one.seal for line, one in module(loaded("lab05").place, "checks").PROMISES.items()
+    }
 
 
 def sealed(promises):
@@ -55,6 +57,8 @@ def test_what_the_producers_lines_promise():
         KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin,
     ):
         producers, ledgers = {}, {line: Ledger() for line in PRODUCERS}
+        # Long enough to send again after a lost answer; what is refused has to wait for the end.
+        brief = {"request_timeout_ms": 3_000, "delivery_timeout_ms": 6_000}
         for line, (acks, is_idempotent, minimum) in PRODUCERS.items():
             configs = {"min.insync.replicas": str(minimum)}
             admin.create_topics({line: {"assignments": {0: [1, 0, 2]}, "configs": configs}})
@@ -64,7 +68,7 @@ def test_what_the_producers_lines_promise():
                 client_id=line,
                 acks=acks,
                 enable_idempotence=is_idempotent,
-                **quick.producer,
+                **quick.producer | brief,
             )
         taken = []
 
@@ -72,8 +76,7 @@ def test_what_the_producers_lines_promise():
             """Five records more to every topic; how many of them were acknowledged."""
             before = {line: ledger.settle()["acknowledged"] for line, ledger in ledgers.items()}
             for line, producer in producers.items():
-                for _ in range(5):
-                    number = len(taken) * 5 + _
+                for number in range(5 * len(taken), 5 * len(taken) + 5):
                     ledgers[line].sent(number, producer.send(line, b"%d" % number))
             taken.append(
                 {line: one.settle()["acknowledged"] - before[line] for line, one in ledgers.items()}
@@ -190,17 +193,11 @@ def test_what_the_consumers_lines_promise(cluster, create, fill, tmp_path):
         lost, extra = faults.get(line, (False, False))
         faults[line] = bool(each.lost) or lost, bool(each.extra) or extra
     # Who uses what a late loop has done and ignores a key that is known.
-    known = [entry.key for entry in workers_of(runs, "late", 15)]
+    directory = runs["late", 15][0].directory
+    known = [entry.key for path in logs(directory, "consumer") for entry in read(path)]
     assert len(known) > len(set(known)), "there is something to ignore"
     each_once = list(dict.fromkeys(known))
     assert sorted(each_once, key=int) == [str(number) for number in range(60)]
     promises = {line: PROMISE[fault] for line, fault in faults.items()}
     promises["known"] = "effectively once"
     assert sealed(promises) == {line: key()[line] for line in CONSUMERS}, promises
-
-
-def workers_of(runs, line, dies_after):
-    from delivery.payload import logs, read
-
-    directory = runs[line, dies_after][0].directory
-    return [entry for path in logs(directory, "consumer") for entry in read(path)]
