@@ -784,10 +784,10 @@ for kind, text in by_text.items():
     assert by_spark[kind, "lost"] == sorted(text.lost), kind
     assert by_spark[kind, "extra"] == sorted(text.extra), kind
 sums = [F.sum(name).alias(name) for name in ("sent", "lost", "extra")]
-table = records.groupBy("run").agg(*sums).toPandas().set_index("run").loc[kinds]
-table["lost by diff"] = [len(text.lost) for text in by_text.values()]
-table["extra by diff"] = [len(text.extra) for text in by_text.values()]
-table["lines of diff"] = [text.lines for text in by_text.values()]
+rows = [(kind, len(text.lost), len(text.extra), text.lines) for kind, text in by_text.items()]
+heads = "run string, `lost by diff` int, `extra by diff` int, `lines of diff` int"
+both = records.groupBy("run").agg(*sums).join(spark.createDataFrame(rows, heads), "run")
+table = both.toPandas().set_index("run").loc[kinds]
 different = table[table.lost + table.extra > 0]
 assert {"forgetful", "unasked", "led", "doubled", "careless", "lazy"} <= {*different.index}, table
 assert (different["lines of diff"] > different.lost + different.extra).all(), "headers too"
