@@ -3,6 +3,8 @@
 The lab asks for the names and has the answers sealed; here every seal is compared with a run.
 """
 
+from contextlib import ExitStack
+
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
@@ -52,10 +54,10 @@ def test_every_line_of_the_lab_has_a_run_here():
 def test_what_the_producers_lines_promise():
     """An answer is lost; then one broker after the other goes, the last leader too, and an
     unclean election brings back the one that went last but one."""
-    with (
-        Cluster.start("replicated", gateway=True, beside=True) as cluster,
-        KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin) as admin,
-    ):
+    with ExitStack() as stack:
+        cluster = stack.enter_context(Cluster.start("replicated", gateway=True, beside=True))
+        settings = {"bootstrap_servers": cluster.address, **quick.admin}
+        admin = stack.enter_context(KafkaAdminClient(**settings))
         producers, ledgers = {}, {line: Ledger() for line in PRODUCERS}
         # Long enough to send again after a lost answer; what is refused has to wait for the end.
         brief = {"request_timeout_ms": 3_000, "delivery_timeout_ms": 6_000}
@@ -70,6 +72,7 @@ def test_what_the_producers_lines_promise():
                 enable_idempotence=is_idempotent,
                 **quick.producer | brief,
             )
+            stack.callback(producers[line].close, timeout=1)
         taken = []
 
         def send():
