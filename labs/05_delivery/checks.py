@@ -9,6 +9,7 @@ from grading.judge.sealed import sealed
 
 from .bursts import (
     NOTHING,
+    SHOWN_BY,
     VERDICT,
     against,
     apart,
@@ -295,12 +296,18 @@ def taken_over_soon(x):
 
 @check(8, points=4, title="The promises")
 def promises_are_named(x):
+    unseen = {}  # two lines may be shown by one run
     for line, is_right, answer in chosen(x, "promises", PROMISES):
-        if unseen := not_shown(x, line):
-            yield False, f"{line}: {unseen}"
-            continue
-        why = against(x, line, answer) if answer in WORDS else f"say one of {WORDS}"
-        yield is_right, f"{line}: not {answer!r}; {why}"
+        run = SHOWN_BY[line]
+        if run not in unseen:
+            unseen[run] = not_shown(x, line)
+        if unseen[run]:
+            yield False, f"{line}: {unseen[run]}"
+        elif is_right:
+            yield True, ""
+        else:
+            why = against(x, line, answer) if answer in WORDS else f"say one of {WORDS}"
+            yield False, f"{line}: not {answer!r}; {why}"
 
 
 @check(8, points=2, title="The choice for three cases")
