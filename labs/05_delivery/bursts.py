@@ -7,17 +7,26 @@ from grading.judge.checks import Unseen, expect
 
 VERDICT = {"lost": int, "extra": int}
 NOTHING = {"lost": 0, "extra": 0}
-# The line of task 8 -> the verdict that shows it in a run of one's own, and the topic of that run.
+# The line of task 8 -> what shows it in a run of one's own, and the topic of that run. What
+# an unclean election takes lesson 08 has shown.
 SHOWN_BY = {
     "unasked": ("unasked_2", "unasked"),
     "led": ("led_3", "led"),
+    "alone": ("doubled_5", "doubled"),
     "doubled": ("doubled_5", "doubled"),
     "once": ("once_5", "once"),
+    "tight": ("tight_4", "tight"),
     "early": ("orders_6", "done"),
     "late": ("late_7", "late_done"),
+    "known": ("unique_7", "late_done"),
     "careless": ("orders_6", "done"),
 }
 OF_WORKERS = ("done", "late_done")
+COUNTS = ("tight_4", "unique_7")
+RUN_BY_ITSELF = ("unasked", "led", "doubled", "once", "late")
+"""The lines whose topic holds what they did, and nobody else's work."""
+LOSES_NONE = ("at least once", "written once", "effectively once")
+DOUBLES_NONE = ("at most once", "written once", "effectively once")
 
 
 def copies(x, topic):
@@ -39,6 +48,16 @@ def lost_and_extra(x, topic):
         "lost": len(numbers(x) - set(found)),
         "extra": sum(found.values()) - len(found),
     }
+
+
+def apart(x, topic):
+    """The keys of a burst in the partitions that have no copy on the broker that was away.
+
+    The others get what the client tries again when the broker is back.
+    """
+    partitions = x.kafka.topic(topic).partitions
+    places = {one.partition for one in partitions if x.p.away not in one.replicas}
+    return {r.key_text() for r in x.read(topic) if r.partition in places} & numbers(x)
 
 
 def is_whole(x, topic):
@@ -106,14 +125,30 @@ def ended_by_the_kill(status):
     )
 
 
+def against(x, line, answer):
+    """What the run of one's own has against an answer, or else a question."""
+    there = lost_and_extra(x, x.p[SHOWN_BY[line][1]]) if line in RUN_BY_ITSELF else NOTHING
+    if there["lost"] and answer in LOSES_NONE:
+        return "your own run of it has lost some"
+    if there["extra"] and answer in DOUBLES_NONE:
+        return "your own run of it has some twice"
+    return "what can each fault do to it?"
+
+
 def not_shown(x, line):
     """Why a run of one's own does not show what is claimed of a line; nothing where it does."""
     name, kind = SHOWN_BY[line]
     topic = x.p[kind]
     try:
-        shown = x.value(name, VERDICT)
-        if kind in OF_WORKERS:
-            return "" if both_worked(x, topic).ok else f"two workers of yours are to fill {topic}"
-        return "" if shown == lost_and_extra(x, topic) else f"{name} is not what {topic} holds"
+        shown = x.value(name, int if name in COUNTS else VERDICT)
+        if kind in OF_WORKERS and not both_worked(x, topic).ok:
+            return f"two workers of yours are to fill {topic}"
+        if kind in OF_WORKERS and name not in COUNTS:
+            return ""  # its verdict is of what lies in the logs of the workers
+        if name in COUNTS:
+            there = len(copies(x, topic) if kind in OF_WORKERS else apart(x, topic))
+        else:
+            there = lost_and_extra(x, topic)
+        return "" if shown == there else f"{name} is not what {topic} holds"
     except Unseen as why:
         return f"no run of yours shows it: {why}"

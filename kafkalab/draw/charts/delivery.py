@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
@@ -55,3 +57,30 @@ def lost_and_extra(frame: Frame, ax: Axes | None = None, *, by: str = "partition
         ax.set_ylim(0)
     ax.legend()
     return ax
+
+
+def lost_and_extra_each(runs: Mapping[str, Frame], columns: int = 2) -> list[Axes]:
+    """A small chart for each run, with the bars of its partitions; one legend for all.
+
+    Each has a scale of its own: what is compared is the partitions of one run.
+    """
+    rows = max(1, -(-len(runs) // columns))
+    size = (7.5, 0.8 + 1.8 * rows)
+    axes = plt.subplots(rows, columns, figsize=size, squeeze=False)[1].flatten().tolist()
+    marks: list[Artist] = []
+    for ax, (name, frame) in zip(axes, runs.items(), strict=False):
+        lost_and_extra(frame, ax)
+        sums = rows_of(frame, list(LOOKS)).sum()
+        found = ", ".join(f"{sums[what]:,.0f} {what}" for what in LOOKS)
+        ax.set_title(f"{name}: {found}", fontsize=10.5)
+        ax.margins(y=0.25)
+        ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        if ax.get_legend():
+            marks = ax.get_legend_handles_labels()[0]
+            ax.get_legend().remove()
+    for ax in axes[len(runs) :]:
+        ax.remove()
+    if marks:
+        axes[0].figure.legend(marks, list(LOOKS), loc="outside lower center", ncols=len(LOOKS))
+    drawn: list[Axes] = axes[: len(runs)]
+    return drawn

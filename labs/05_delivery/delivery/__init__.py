@@ -16,7 +16,15 @@ Every exercise is done with their options and none needs a change of the code. Y
 
 from __future__ import annotations
 
-from delivery.comparing import Comparison, Difference, compare, difference, payloads
+from delivery.comparing import (
+    Comparison,
+    Difference,
+    compare,
+    compare_all,
+    difference,
+    findings,
+    payloads,
+)
 from delivery.payload import Entry, collect, read, remove
 from delivery.programs import Line, Program
 from delivery.run import Run, reset
@@ -30,7 +38,9 @@ __all__ = [
     "Run",
     "collect",
     "compare",
+    "compare_all",
     "difference",
+    "findings",
     "payloads",
     "read",
     "remove",

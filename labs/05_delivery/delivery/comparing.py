@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -96,18 +97,29 @@ def payloads(
 
 def compare(spark: SparkSession, directory: Path | str) -> Comparison:
     """Compare the logs of a run, collected or not, with Spark."""
+    return Comparison(compare_all(spark, {"": directory}).drop("run"))
+
+
+def compare_all(spark: SparkSession, directories: Mapping[str, Path | str]) -> DataFrame:
+    """The `records` of several runs at once, with the name of the run in the column `run`."""
     from pyspark.sql import functions as f
 
     sides = [
-        payloads(spark, directory, role, kind).withColumn("side", f.lit(side))
+        payloads(spark, directory, role, kind)
+        .withColumn("side", f.lit(side))
+        .withColumn("run", f.lit(run))
+        for run, directory in directories.items()
         for role, kind, side in (
             ("producer", "payload", "sent"),
             ("producer", "failed", "failed"),
             ("consumer", "payload", "read"),
         )
+        if side == "sent" or logs(directory, role, kind)
     ]
-    together = sides[0].unionByName(sides[1]).unionByName(sides[2])
-    counts = together.groupBy(*COLUMNS).agg(
+    together = sides[0]
+    for one in sides[1:]:
+        together = together.unionByName(one)
+    counts = together.groupBy("run", *COLUMNS).agg(
         *(f.count_if(f.col("side") == side).alias(side) for side in ("sent", "failed", "read")),
         f.array_sort(f.collect_set(f.when(f.col("side") == "read", f.col("log")))).alias("readers"),
     )
@@ -116,7 +128,18 @@ def compare(spark: SparkSession, directory: Path | str) -> Comparison:
         "extra": f.greatest(f.col("read") - f.col("sent"), f.lit(0)),
     }
     # Counted now, as it is a measurement: the logs may be collected or removed a moment later.
-    return Comparison(counts.withColumns(more).localCheckpoint())
+    return counts.withColumns(more).localCheckpoint()
+
+
+def findings(records: DataFrame) -> Mapping[tuple[str, str], list[Entry]]:
+    """By run and `lost` or `extra`: these records of `compare_all`, sorted, with their copies."""
+    found = defaultdict[tuple[str, str], list[Entry]](list)
+    for row in records.where("lost + extra > 0").collect():
+        for what in ("lost", "extra"):
+            found[row["run"], what] += [Entry(*(row[name] for name in COLUMNS))] * row[what]
+    for entries in found.values():
+        entries.sort()
+    return found
 
 
 class Comparison:

@@ -23,10 +23,13 @@ P = parameters("lab05")
 PROMISES = {
     "unasked": "at most once",
     "led": "neither",
+    "alone": "neither",
     "doubled": "at least once",
     "once": "written once",
+    "tight": "written once",
     "early": "at most once",
     "late": "at least once",
+    "known": "effectively once",
     "careless": "neither",
 }
 OFFSETS = "__consumer_offsets"
@@ -350,6 +353,31 @@ def test_a_promise_counts_beside_a_run_that_shows_it():
     led, once = found.messages
     assert led.startswith("led: led_3 is not what")
     assert once.startswith("once: no run of yours shows it: once_5: expected")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer", "why"),
+    [
+        ("unasked", "at least once", "has lost some"),
+        ("led", "written once", "has lost some"),
+        ("doubled", "written once", "has some twice"),
+        ("doubled", "at most once", "has some twice"),
+        ("late", "effectively once", "has some twice"),
+        ("once", "at most once", "what can each fault do"),
+        ("early", "written once", "what can each fault do"),
+    ],
+)
+def test_an_answer_is_held_against_the_run_that_it_is_about(line, answer, why):
+    (said,) = judged("promises_are_named", said={"promises": PROMISES | {line: answer}}).messages
+    assert said.startswith(f"{line}: not '{answer}'; ")
+    assert why in said
+
+
+def test_a_count_shows_a_line_as_a_verdict_does():
+    found = judged("promises_are_named", said={"tight_4": 0, "unique_7": P.records - 1})
+    tight, known = found.messages
+    assert tight == f"tight: tight_4 is not what {P.tight} holds"
+    assert known == f"known: unique_7 is not what {P.late_done} holds"
 
 
 def test_a_choice_counts_beside_a_run_that_shows_it():

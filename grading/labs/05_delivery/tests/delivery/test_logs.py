@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from delivery import payload
-from delivery.comparing import compare, difference, payloads
+from delivery.comparing import compare, compare_all, difference, findings, payloads
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.sayings import SAYINGS, saying
 from kafkalab.errors import CourseError
@@ -195,3 +195,27 @@ def test_equal_logs_have_two_empty_differences(tmp_path, spark):
 def test_a_run_in_which_nobody_read_anything_has_lost_all(tmp_path, spark):
     put(tmp_path, "producer", entries(range(5)))
     assert repr(compare(spark, tmp_path)) == "sent 5 · read 0 · lost 5 · extra 0"
+
+
+@pytest.mark.spark
+def test_several_runs_are_compared_at_once_and_each_as_by_itself(tmp_path, spark):
+    read = {"same": [0, 1, 2, 3], "lossy": [1, 3], "twice": [0, 1, 1, 1, 2, 3, 0], "nobody": []}
+    folders = {name: tmp_path / name for name in read}
+    for name, numbers in read.items():
+        put(folders[name], "producer", entries(range(4)))
+        put(folders[name], "consumer", entries(numbers), local_id=1)
+
+    records = compare_all(spark, folders)
+
+    found = findings(records)
+    for name, folder in folders.items():
+        by_text, alone = difference(folder), compare(spark, folder)
+        assert found[name, "lost"] == sorted(by_text.lost) == sorted(alone.lost_entries)
+        assert found[name, "extra"] == sorted(by_text.extra) == sorted(alone.extra_entries)
+    sums = records.groupBy("run").sum("sent", "lost", "extra").collect()
+    assert {run: counts for run, *counts in sums} == {
+        "same": [4, 0, 0],
+        "lossy": [4, 2, 0],
+        "twice": [4, 0, 3],
+        "nobody": [4, 4, 0],
+    }

@@ -206,31 +206,49 @@ def test_commits_that_come_late_double_what_a_lost_member_had_processed(cluster,
     assert took["killed"] < 15, "the session of 2 s, not the usual one of 45 s"
 
 
-def test_a_member_that_was_frozen_finds_its_commit_refused(cluster, filled):
-    """It had processed a batch, others have it now, and it reads on as a member that joins."""
-    run = filled.run("refused")
-    by_hand = EARLIEST | {
+def test_commits_after_each_batch_double_one_batch_at_most(cluster, filled):
+    """Hit behind a batch and before its commit: killed, or frozen until others have its partitions.
+
+    The commit of the frozen one is refused then, and it reads on as a member that joins.
+    """
+    most = 25
+    by_batch = EARLIEST | {
         "ack_after_batch": True,
         "assignment_strategy": "rr",
         "session_timeout": 2_000,
         "heartbeat_interval": 300,
-        "max_poll_recs": 25,
+        "max_poll_recs": most,
         "quiet": True,
     }
-    first = run.consumer(local_id=1, wait_after_batch=3_000, **by_hand)
-    first.wait_for("records processed")
-    first.freeze()  # in the pause before its first commit
-    processed = list(first.payload)
-    second = run.consumer(local_id=2, **by_hand)
-    second.wait_for("^nothing left")
-    first.resume()
-    first.wait_for("^commit refused .*CommitFailedError")
-    first.wait_for("^lost ")
-    wait_until(lambda: len(first.partitions) == 3, timeout=30, what="it to join again")
-    run.close()
-    found = difference(run.directory)
-    assert found.lost == []
-    assert sorted(found.extra) == sorted(processed) != []
+    runs = {name: filled.run(f"batch-{name}") for name in ("killed", "frozen")}
+    firsts = {
+        name: run.consumer(local_id=1, wait_after_batch=2_000, **by_batch)
+        for name, run in runs.items()
+    }
+    seconds, uncommitted = [], {}
+    for name, first in firsts.items():
+        first.wait_for("^committed after")  # the batches before it are done with
+        first.wait_for("records processed", count=len(first.said("records processed")) + 1)
+        first.kill() if name == "killed" else first.freeze()  # in the pause before the commit
+        committed = int(first.said("^committed after")[-1].text.split()[2])
+        uncommitted[name] = first.payload[committed:]
+        assert committed, first
+        seconds.append(runs[name].consumer(local_id=2, **by_batch))
+    for second in seconds:
+        second.wait_for("^nothing left")
+    frozen = firsts["frozen"]
+    frozen.resume()
+    frozen.wait_for("^commit refused .*CommitFailedError")
+    frozen.wait_for("^lost ")
+    wait_until(lambda: len(frozen.partitions) == 3, timeout=30, what="it to join again")
+    for run in runs.values():
+        run.close()
+    found = {name: difference(run.directory) for name, run in runs.items()}
+
+    assert [each.lost for each in found.values()] == [[], []]
+    for name, each in found.items():
+        assert 0 < len(each.extra) <= most, name
+        assert sorted(each.extra) == sorted(uncommitted[name]), name
 
 
 def test_a_short_session_needs_one_of_three_limits_lowered(cluster, tmp_path):
