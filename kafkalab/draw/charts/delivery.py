@@ -18,43 +18,29 @@ if TYPE_CHECKING:
     from kafkalab.draw.drawing import Frame
 
 LOOKS = {"lost": COLOURS["red"], "extra": COLOURS["blue"]}
-# A name that is longer would run into its neighbour below a standing bar.
-SHORT = 8
 
 
-def lost_and_extra(frame: Frame, ax: Axes | None = None, *, by: str = "partition") -> Axes:
-    """Two bars for each row of the frame, which has the columns `by`, `lost` and `extra`.
-
-    Bars lie where the rows have long names, such as the settings of several runs.
-    """
-    rows = rows_of(frame, [by, *LOOKS])
-    names = [str(name) for name in rows[by]]
-    lying = any(len(name) > SHORT for name in names)
+def lost_and_extra(frame: Frame, ax: Axes | None = None) -> Axes:
+    """Two bars for each row of the frame, which has the columns `partition`, `lost`, `extra`."""
+    rows = rows_of(frame, ["partition", *LOOKS])
+    names = [str(name) for name in rows["partition"]]
     if ax is None:
-        ax = plt.subplots(figsize=(7.5, 1.4 + 0.55 * len(names)) if lying else None)[1]
-    ax.set(xlabel="records" if lying else by, ylabel=by if lying else "records")
+        ax = plt.subplots()[1]
+    ax.set(xlabel="partition", ylabel="records")
     if rows.empty:
         return nothing(ax)
     places = np.arange(len(names))
     for number, (what, colour) in enumerate(LOOKS.items()):
-        draw = ax.barh if lying else ax.bar
         label = f"{what} ({rows[what].sum():,})"
-        bars = draw(places + (number - 0.5) * 0.4, rows[what], 0.38, color=colour, label=label)
+        bars = ax.bar(places + (number - 0.5) * 0.4, rows[what], 0.38, color=colour, label=label)
         # Zero is a finding too, and has no bar to be seen by.
         ax.bar_label(bars, fmt="{:,.0f}", padding=2, fontsize=10)
-    (ax.set_yticks if lying else ax.set_xticks)(places, names)
-    counts = ax.xaxis if lying else ax.yaxis
-    counts.set_major_locator(MaxNLocator(integer=True))
-    thousands(counts)
-    ax.grid(axis="y" if lying else "x", visible=False)
-    if lying:
-        ax.invert_yaxis()  # the first row on top, as in a table
-    if lying:
-        ax.margins(x=0.14)
-        ax.set_xlim(0)
-    else:
-        ax.margins(y=0.14)
-        ax.set_ylim(0)
+    ax.set_xticks(places, names)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    thousands(ax.yaxis)
+    ax.grid(axis="x", visible=False)
+    ax.margins(y=0.14)
+    ax.set_ylim(0)
     ax.legend()
     return ax
 

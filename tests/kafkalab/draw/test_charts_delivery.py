@@ -25,18 +25,6 @@ def test_each_partition_has_two_bars_with_their_numbers():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2"]
 
 
-def test_long_names_stand_beside_lying_bars_in_their_order():
-    settings = ["acks=0, one copy", "acks=1, two copies", "acks=all, minimum 2"]
-    frame = pd.DataFrame({"setting": settings, "lost": [200, 200, 0], "extra": [0, 0, 0]})
-
-    ax = charts.lost_and_extra(frame, by="setting")
-
-    assert [bar.get_width() for bar in ax.patches] == [200, 200, 0, 0, 0, 0]
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == settings
-    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("records", "setting")
-
-
 def test_a_comparison_without_records_says_so():
     frame = pd.DataFrame({"partition": [], "lost": [], "extra": []})
 
