@@ -392,8 +392,11 @@ def trade(producer, topic, stock, stop: threading.Event, say):
                 topic, key=price.name, value=price, headers=[("number", str(number).encode())]
             )
             if number % 100 == 0:
-                at = future.get(timeout=15)
-                say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
+                while not (future.is_done or stop.wait(0.005)):
+                    pass
+                if future.is_done:  # and not only stopped
+                    at = future.get(timeout=1)
+                    say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
         except Exception as error:
             say(f"{line} failed: {error!r}")
         stop.wait(generator.uniform(0.001, 0.010))
