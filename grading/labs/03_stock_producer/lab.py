@@ -392,10 +392,11 @@ def trade(producer, topic, stock, stop: threading.Event, say):
                 topic, key=price.name, value=price, headers=[("number", str(number).encode())]
             )
             if number % 100 == 0:
-                while not (future.is_done or stop.wait(0.005)):
-                    pass
-                if future.is_done:  # and not only stopped
-                    at = future.get(timeout=1)
+                for _ in range(1_500):  # 15 s at most
+                    if future.is_done or stop.wait(0.01):
+                        break
+                if future.is_done or not stop.is_set():
+                    at = future.get(timeout=0)
                     say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
         except Exception as error:
             say(f"{line} failed: {error!r}")
