@@ -25,7 +25,7 @@ FILES = {".csv", ".json", ".jsonl", ".log", ".py", ".sqlite", ".txt"}
 
 
 @dataclass
-class Call:
+class ToolCall:
     """A tool, as a cell calls it."""
 
     line: int
@@ -34,11 +34,11 @@ class Call:
 
 
 @dataclass
-class _Reader(ast.NodeVisitor):
+class _CellReader(ast.NodeVisitor):
     """Goes through the cells from top to bottom, and knows which texts a name holds by then."""
 
     line: int = 1  # of the cell
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
     texts: list[tuple[int, str]] = field(default_factory=list)
     held: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
 
@@ -66,7 +66,7 @@ class _Reader(ast.NodeVisitor):
             arguments = node.args[RUNS[called] :]
             given = [text for argument in arguments for text in self._texts_of(argument, ())]
             options = [option for text in given[1:] for option in OPTION.findall(text)]
-            self.calls.append(Call(self.line + node.lineno - 1, (given or [""])[0], options))
+            self.calls.append(ToolCall(self.line + node.lineno - 1, (given or [""])[0], options))
 
     def _texts_of(self, node: ast.expr, within: tuple[str, ...]) -> Iterator[str]:
         for one in ast.walk(node):
@@ -79,13 +79,13 @@ class _Reader(ast.NodeVisitor):
 
 def missing(script: Script, kafka: Distribution) -> Iterator[Problem]:
     """What Kafka does not have, or has no longer."""
-    reader = _Reader()
+    reader = _CellReader()
     for cell in script.code():
         reader.line = cell.line
         reader.visit(cell.tree)
     for line, text in reader.texts:  # a command for a shell
         for found in SCRIPT.finditer(text):
-            reader.calls.append(Call(line, found[0], OPTION.findall(text, found.end())))
+            reader.calls.append(ToolCall(line, found[0], OPTION.findall(text, found.end())))
     for call in reader.calls:
         if not kafka.help(call.script):
             yield script.problem(call.line, f"no tool {call.script!r}", "say the name of one")

@@ -209,6 +209,8 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
         ax.set_xlabel("seconds since it was done")
         ax.grid(visible=False)
     right.tick_params(left=False)
+    left.set_title("who leads, and when that changed", fontsize=11)
+    right.set_title("in-sync replicas", fontsize=11)
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return left
 

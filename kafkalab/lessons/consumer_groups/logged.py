@@ -18,13 +18,14 @@ MEANING = {
     "Setting newly assigned partitions": "has these",
     "Sending heartbeat": "is alive",
 }
+JOINS = "(Re-)joining group"
 LEADER = "Elected group leader"
 COLUMNS = ("level", "line", "the member")
 
 
 @dataclass
 class Logged:
-    """The first line of each kind that has come so far, in order: kind -> its level and itself."""
+    """The lines of the newest join, the first of each kind: kind -> its level and itself."""
 
     lines: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -50,14 +51,19 @@ class Logged:
 def logged(group: str) -> Iterator[Logged]:
     """Keep what the members of a group that live in this notebook log, down to DEBUG.
 
-    kafka-python's line about the leader does not name a group; that of the first one counts.
+    kafka-python's line about the leader does not name a group. A client that does not know the
+    topic's partitions yet is given none at first, and joins again: that join does not count.
     """
     heard = Logged()
 
     class Keeping(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             line = record.getMessage()
+            if line.startswith(f"{JOINS} {group}"):
+                heard.lines.clear()
             for kind in MEANING:
+                if line.startswith(f"{kind} set()"):
+                    continue
                 if line.startswith(kind) and (kind == LEADER or f"group {group}" in line):
                     heard.lines.setdefault(kind, (record.levelname, line))
 

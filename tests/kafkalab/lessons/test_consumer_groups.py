@@ -221,23 +221,25 @@ def test_only_who_has_ended_is_hired_again(monkeypatch):
     assert team["Ada"].state == "running"
 
 
-def test_the_first_line_of_each_kind_is_kept_with_its_level(caplog):
+def test_the_lines_of_the_newest_join_are_kept_with_their_levels(caplog):
     own, of_kafka = logging.getLogger("kafka.coordinator.consumer"), logging.getLogger(LOGGER)
     before = of_kafka.level, of_kafka.propagate
     with consumer_groups.logged("chairs") as logged:
         own.info("(Re-)joining group %s", "tables")
         assert not logged.lines, "of another group"
-        for number in (1, 2):
+        for number, given in ((1, set()), (2, {0})):
             own.info("(Re-)joining group %s", "chairs")
             own.info("Successfully joined group chairs <Generation %s>", number)
-        own.info("Elected group leader -- performing partition assignments using range")
-        own.info("Setting newly assigned partitions {0} for group chairs")
-        assert not logged.complete
-        own.debug("Sending heartbeat for group chairs")
+            own.info("Elected group leader -- performing partition assignments using range")
+            own.info("Setting newly assigned partitions %s for group chairs", given)
+            assert not logged.complete
+            own.debug("Sending heartbeat for group chairs")
+            own.debug("Sending heartbeat for group chairs again")
+            assert logged.complete == bool(given), "the first was given nothing yet"
     assert logged.complete
     assert logged.lines["Successfully joined group"] == (
         "INFO",
-        "Successfully joined group chairs <Generation 1>",
+        "Successfully joined group chairs <Generation 2>",
     )
     assert [level for level, _ in logged.lines.values()] == ["INFO"] * 4 + ["DEBUG"]
     shown = repr(logged).splitlines()
