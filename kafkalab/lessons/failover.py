@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from kafkalab import quick
 from kafkalab.cluster import wire
 from kafkalab.draw.diagrams.canvas import canvas
-from kafkalab.draw.drawing import MARK, nothing, rows_of
+from kafkalab.draw.drawing import MARK, PLATE, nothing, rows_of
 from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
@@ -197,7 +197,7 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
         others = rows[rows["leader"].notna() & (rows["leader"] != rows["leader"].iloc[0])]
         when = "stays" if others.empty else f"{others['seconds'].iloc[0]:.1f} s"
         at = (rows["seconds"].max() + LOOK, place)
-        left.annotate(when, at, (5, 0), textcoords="offset points", va="center")
+        left.annotate(when, at, (5, 0), textcoords="offset points", va="center", bbox=PLATE)
     left.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
     left.text(session, -0.75, " session timeout", color=MARK, va="center", fontsize=10.5)
     left.set_xlim(0, max(seen["seconds"].max(), session) * 1.2)
