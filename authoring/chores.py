@@ -1,4 +1,4 @@
-"""What a cell leaves to the package, and what Kafka 4 no longer has."""
+"""What a cell leaves to the package."""
 
 import ast
 import re
@@ -7,20 +7,16 @@ from collections.abc import Iterator
 from authoring.percent import Problem, Script
 
 CLIENTS = {"KafkaConsumer", "KafkaProducer", "KafkaAdminClient"}
-# Gone in Kafka 4, or a chore that belongs to the package.
 FORBIDDEN_TEXT = {
     "spark.jars.packages": "use spark_session() of kafkalab",
-    "zookeeper.connect": "Kafka 4 has no ZooKeeper",
-    "--zookeeper": "Kafka 4 has no ZooKeeper: use --bootstrap-server",
-    "--broker-list": "use --bootstrap-server",
-    "2181": "Kafka 4 has no ZooKeeper and no port 2181",
+    "2181": "it is ZooKeeper's port, and Kafka 4 has no ZooKeeper",
     "sys.path": "the package is installed: import it",
     "pip install": "packages stand in pyproject.toml",
 }
 
 
 def chores(script: Script) -> Iterator[Problem]:
-    """Nothing that the package does, that never ends, or that Kafka 4 no longer has."""
+    """Nothing that the package does, or that never ends."""
     for cell in script.code():
         for node in ast.walk(cell.tree):
             if found := _chore(node):

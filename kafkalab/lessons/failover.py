@@ -1,13 +1,16 @@
-"""Lesson failover: brokers brought back, logs by leader epoch, seconds without a leader."""
+"""Lesson failover: brokers brought back, logs by leader epoch, who led meanwhile."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.patches import Patch
 
 from kafkalab import quick
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
     from kafkalab.draw.drawing import Frame
 
 SHADES = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
+LEADERS = SHADES[:3]
 SHOWN = 12
+LOOK = 0.1  # seconds from one look of a watch to the next, about
 
 
 def preferred_lead(cluster: Cluster, *topics: str) -> None:
@@ -169,27 +174,64 @@ def epochs(logs: Mapping[str, Sequence[Batch]], start: int) -> Axes:
     return ax
 
 
-def without_a_leader(frame: Frame, session: float) -> Axes:
-    """A lying bar for each `fault`, as long as its `seconds`; a mark at the session timeout."""
-    rows = rows_of(frame, ["fault", "seconds"]).sort_values("seconds")
-    ax = plt.subplots(figsize=(8, 2.9))[1]
-    ax.set_xlabel("seconds until another leader was named")
-    if rows.empty:
-        return nothing(ax)
-    bars = ax.barh(rows["fault"], rows["seconds"], 0.6)
-    for bar, seconds in zip(bars, rows["seconds"], strict=True):
-        inside = seconds > session / 2
-        ax.annotate(
-            f"{seconds:.1f} s",
-            (0 if inside else seconds, bar.get_y() + bar.get_height() / 2),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-            color="white" if inside else "black",
-        )
-    ax.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
-    ax.text(session, -0.75, " session timeout", color=MARK, va="center", fontsize=10.5, bbox=PLATE)
-    ax.set_xlim(0, max(rows["seconds"].max(), session) * 1.15)
-    ax.set_ylim(len(rows) - 0.5, -1.1)
-    ax.grid(axis="y", visible=False)
-    return ax
+def leader_and_in_sync(looks: Frame, session: float) -> Axes:
+    """Who led one partition, and how many replicas were in sync: a strip for each `during`.
+
+    `looks` has the columns of `kafkalab.Watch`. Each strip begins when something was done, and says
+    at its end when another leader was named than at first; a mark at the session timeout.
+    """
+    seen = rows_of(looks, ["during", "began", "seconds", "leader", "in_sync"])
+    seen = seen.sort_values(["began", "seconds"]).astype({"leader": float})
+    size = (9, 0.4 * max(3, seen["during"].nunique()) + 1.3)
+    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharey=True, width_ratios=(3, 2))
+    if seen.empty:
+        return nothing(left)
+    leaders = sorted(seen["leader"].dropna().unique())
+    led = {one: LEADERS[place % len(LEADERS)] for place, one in enumerate(leaders)}
+    fewest = {number: str(0.95 - 0.2 * number) for number in sorted(seen["in_sync"].unique())}
+    names = list(seen["during"].unique())
+    for place, name in enumerate(names):
+        rows = seen[seen["during"] == name]
+        _strip(left, place, rows["seconds"], rows["leader"], led)
+        _strip(right, place, rows["seconds"], rows["in_sync"], fewest)
+        others = rows[rows["leader"].notna() & (rows["leader"] != rows["leader"].iloc[0])]
+        when = "stays" if others.empty else f"{others['seconds'].iloc[0]:.1f} s"
+        at = (rows["seconds"].max() + LOOK, place)
+        left.annotate(when, at, (5, 0), textcoords="offset points", va="center", bbox=PLATE)
+    left.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
+    left.text(session, -0.75, " session timeout", color=MARK, va="center", fontsize=10.5)
+    left.set_xlim(0, max(seen["seconds"].max(), session) * 1.2)
+    left.set_ylim(len(names) - 0.5, -1.1)
+    left.set_yticks(range(len(names)), names)
+    keys = [Patch(color=led[one], label=f"broker {one:.0f} leads") for one in leaders]
+    keys += [Patch(color=shade, label=f"{number} in sync") for number, shade in fewest.items()]
+    for ax in (left, right):
+        ax.set_xlabel("seconds since it was done")
+        ax.grid(visible=False)
+    right.tick_params(left=False)
+    left.set_title("who leads, and when that changed", fontsize=11)
+    right.set_title("in-sync replicas", fontsize=11)
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+    return left
+
+
+def _strip(
+    ax: Axes, place: int, at: pd.Series, values: pd.Series, shades: Mapping[Any, str]
+) -> None:
+    """From each look to the next, and LOOK from the last one on; white where nobody led."""
+    until = [*at.iloc[1:], at.iloc[-1] + LOOK]
+    for start, stop, value in zip(at, until, values, strict=True):
+        if pd.notna(value):
+            ax.broken_barh([(start, stop - start)], (place - 0.35, 0.7), facecolors=shades[value])
+
+
+def drawn(ax: Axes) -> list[list[str]]:
+    """The shades of each strip of such a chart, from left to right, none that has no width."""
+    found: dict[int, list[str]] = {}
+    for bars in ax.collections:
+        for path in bars.get_paths():
+            corners = np.asarray(path.vertices)
+            if np.ptp(corners[:, 0]) > 0:
+                place = round(float(corners[:, 1].mean()))
+                found.setdefault(place, []).append(to_hex(np.asarray(bars.get_facecolor())[0]))
+    return [found[place] for place in sorted(found)]

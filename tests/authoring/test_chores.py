@@ -25,8 +25,6 @@ def problems(code: str) -> list[str]:
         ("from kafkalab import *", "an import of everything"),
         ("while True:\n    poll()", "a loop without an end"),
         ("spark.config('spark.jars.packages', 'x')", "'spark.jars.packages' in a cell"),
-        ("tool('--zookeeper', 'localhost')", "'--zookeeper' in a cell"),
-        ("tool('--broker-list', 'localhost')", "'--broker-list' in a cell"),
         ("address = 'localhost:2181'", "'2181' in a cell"),
         ("import sys\n\nsys.path.append('..')", "'sys.path' in a cell"),
     ],

@@ -42,7 +42,6 @@ def test_it_follows_the_template(script: Script) -> None:
 
 
 def test_it_leaves_chores_to_the_package(script: Script) -> None:
-    """Among them everything that Kafka 4 no longer has."""
     report(sorted(chores.chores(script)))
 
 

@@ -392,8 +392,12 @@ def trade(producer, topic, stock, stop: threading.Event, say):
                 topic, key=price.name, value=price, headers=[("number", str(number).encode())]
             )
             if number % 100 == 0:
-                at = future.get(timeout=15)
-                say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
+                for _ in range(1_500):  # 15 s at most
+                    if future.is_done or stop.wait(0.01):
+                        break
+                if future.is_done or not stop.is_set():
+                    at = future.get(timeout=0)
+                    say(f"{line} -> {at.topic}, partition {at.partition}, offset {at.offset}")
         except Exception as error:
             say(f"{line} failed: {error!r}")
         stop.wait(generator.uniform(0.001, 0.010))

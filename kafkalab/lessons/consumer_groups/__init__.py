@@ -8,6 +8,7 @@ from kafkalab.lessons.consumer_groups.coordinator import (
 from kafkalab.lessons.consumer_groups.dealing import counts, moved, owners, settle
 from kafkalab.lessons.consumer_groups.heat import records_by_member
 from kafkalab.lessons.consumer_groups.lag import Standing, Story, lag_of, lag_over_time
+from kafkalab.lessons.consumer_groups.logged import Logged, logged
 from kafkalab.lessons.consumer_groups.packing import (
     Silence,
     dealt_since,
@@ -23,6 +24,7 @@ from kafkalab.lessons.consumer_groups.packing import (
 from kafkalab.lessons.consumer_groups.rows import who_has_what
 
 __all__ = [
+    "Logged",
     "Silence",
     "Standing",
     "Story",
@@ -34,6 +36,7 @@ __all__ = [
     "java_hash",
     "lag_of",
     "lag_over_time",
+    "logged",
     "longest_silence",
     "moved",
     "owners",

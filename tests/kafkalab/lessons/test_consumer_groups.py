@@ -1,5 +1,6 @@
 """The helpers of lesson 11: who has what, how far behind, and what its checks say."""
 
+import logging
 from types import SimpleNamespace as Namespace
 
 import pandas
@@ -9,6 +10,7 @@ from kafka.coordinator.base import MemberState
 from kafkalab.errors import CourseError
 from kafkalab.lessons import consumer_groups
 from kafkalab.lessons.consumer_groups import Silence, Standing
+from kafkalab.lessons.consumer_groups.logged import LOGGER
 from kafkalab.members import Event
 from tests.kafkalab.drawn import words
 
@@ -217,3 +219,31 @@ def test_only_who_has_ended_is_hired_again(monkeypatch):
     assert hired == [("lines", "Ada", "red")]
     assert team["Bob"] is bob
     assert team["Ada"].state == "running"
+
+
+def test_the_lines_of_the_newest_join_are_kept_with_their_levels(caplog):
+    own, of_kafka = logging.getLogger("kafka.coordinator.consumer"), logging.getLogger(LOGGER)
+    before = of_kafka.level, of_kafka.propagate
+    with consumer_groups.logged("chairs") as logged:
+        own.info("(Re-)joining group %s", "tables")
+        assert not logged.lines, "of another group"
+        for number, given in ((1, set()), (2, {0})):
+            own.info("(Re-)joining group %s", "chairs")
+            own.info("Successfully joined group chairs <Generation %s>", number)
+            own.info("Elected group leader -- performing partition assignments using range")
+            own.info("Setting newly assigned partitions %s for group chairs", given)
+            assert not logged.complete
+            own.debug("Sending heartbeat for group chairs")
+            own.debug("Sending heartbeat for group chairs again")
+            assert logged.complete == bool(given), "the first was given nothing yet"
+    assert logged.complete
+    assert logged.lines["Successfully joined group"] == (
+        "INFO",
+        "Successfully joined group chairs <Generation 2>",
+    )
+    assert [level for level, _ in logged.lines.values()] == ["INFO"] * 4 + ["DEBUG"]
+    shown = repr(logged).splitlines()
+    assert "is to deal, for all members" in shown[3]
+    assert shown[3].startswith("INFO")
+    assert not caplog.records, "none is shown beside the table"
+    assert (of_kafka.level, of_kafka.propagate) == before

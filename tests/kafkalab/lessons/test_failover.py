@@ -37,17 +37,31 @@ def test_offsets_have_the_shade_of_their_epoch_in_every_row() -> None:
     assert words == [f"written in epoch {epoch}" for epoch in (1, 2, 3)]
 
 
-def test_a_bar_says_its_seconds_and_the_shortest_stands_first() -> None:
-    frame = pd.DataFrame({"fault": ["kill", "stop"], "seconds": [3.1, 0.12]})
-    ax = failover.without_a_leader(frame, session=3)
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["stop", "kill"]
-    assert [text.get_text() for text in ax.texts] == ["0.1 s", "3.1 s", " session timeout"]
+def looks(during: str, began: float, *seen: tuple[float, int | None, int]) -> list[dict]:
+    return [
+        {"during": during, "began": began, "seconds": at, "leader": leader, "in_sync": in_sync}
+        for at, leader, in_sync in seen
+    ]
+
+
+def test_a_strip_shows_who_leads_and_how_many_are_in_sync() -> None:
+    stop = looks("stop", 10.0, (0.0, 0, 3), (0.1, None, 3), (0.2, 1, 2), (0.9, 1, 2))
+    back = looks("restart", 20.0, (0.0, 1, 2), (2.0, 1, 3))
+    ax = failover.leader_and_in_sync(pd.DataFrame([*back, *stop]), session=3)
+    left, right = ax.get_figure().axes  # type: ignore[union-attr]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["stop", "restart"]
+    assert [text.get_text() for text in ax.texts] == ["0.2 s", "stays", " session timeout"]
+    led, in_sync = failover.drawn(left), failover.drawn(right)
+    assert [len(strip) for strip in led] == [3, 2]  # white where nobody led
+    assert led[0][0] != led[0][1] == led[0][2] == led[1][0] == led[1][1]
+    assert in_sync[0][0] == in_sync[0][1] == in_sync[1][1] != in_sync[0][2] == in_sync[1][0]
     low, high = ax.get_ylim()
     assert low > high  # read from above
 
 
-def test_without_a_fault_there_is_nothing_to_draw() -> None:
-    ax = failover.without_a_leader(pd.DataFrame({"fault": [], "seconds": []}), session=3)
+def test_without_a_look_there_is_nothing_to_draw() -> None:
+    columns = ["during", "began", "seconds", "leader", "in_sync"]
+    ax = failover.leader_and_in_sync(pd.DataFrame(columns=columns), session=3)
     assert ax.texts[0].get_text() == "nothing to draw"
 
 
