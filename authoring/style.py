@@ -18,6 +18,7 @@ Rule = Callable[[Script], Iterator[Problem]]
 FAILURE, FACTS = "When it goes wrong", "What you saw"
 ATTEMPTS = ("Your turn", "Try it")
 NEEDS_CLUSTER = re.compile(r"\b(cluster|kafka)\b")
+ANALYSIS = re.compile(r"\b(read_topic|createDataFrame)\(")
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
 
 
@@ -134,6 +135,18 @@ def lab_parts(script: Script) -> Iterator[Problem]:
         )
     if not any(re.search(r"\b(spark_session|read_topic)\(", cell.text) for cell in script.code()):
         yield script.problem(1, "no analysis with Spark", "read a topic with read_topic(spark, …)")
+
+
+def analysis_at_the_end(script: Script) -> Iterator[Problem]:
+    """Spark looks at what a lab has left behind: in its last task, or after it."""
+    code = list(script.code())
+    last = max((number for number, cell in enumerate(code) if cell.task), default=0)
+    if not any(ANALYSIS.search(cell.text) for cell in code[last:]):
+        yield script.problem(
+            code[last].line,
+            "no analysis with Spark in the last task or after it",
+            "end with read_topic(spark, …)",
+        )
 
 
 LESSON: tuple[Rule, ...] = (opening, set_up, closing_sections, tear_down)
