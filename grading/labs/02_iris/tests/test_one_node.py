@@ -133,7 +133,7 @@ def test_whose_second_command_is_the_first_one_again_has_no_broker():
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
         )
         log = cluster.logs("controller", 200)
         assert again.returncode == 1, again
