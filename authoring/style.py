@@ -18,6 +18,7 @@ Rule = Callable[[Script], Iterator[Problem]]
 FAILURE, FACTS = "When it goes wrong", "What you saw"
 ATTEMPTS = ("Your turn", "Try it")
 NEEDS_CLUSTER = re.compile(r"\b(cluster|kafka)\b")
+ANALYSIS = re.compile(r"\b(read_topic|createDataFrame)\(")
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
 
 
@@ -132,8 +133,13 @@ def lab_parts(script: Script) -> Iterator[Problem]:
         yield script.problem(
             1, "no prediction", "ask 'Before you run the next cell: …?' or tag a cell as prediction"
         )
-    if not any(re.search(r"\b(spark_session|read_topic)\(", cell.text) for cell in script.code()):
-        yield script.problem(1, "no analysis with Spark", "read a topic with read_topic(spark, …)")
+    code = list(script.code())
+    first = min((number for number, cell in enumerate(code) if cell.task), default=0)
+    # Of what a student's own task has left: behind that one, or of all at the end.
+    if not any(ANALYSIS.search(cell.text) for cell in code[first:]):
+        yield script.problem(
+            1, "no analysis with Spark of a task", "read_topic(spark, …) behind it"
+        )
 
 
 LESSON: tuple[Rule, ...] = (opening, set_up, closing_sections, tear_down)

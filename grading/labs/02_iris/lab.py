@@ -639,62 +639,73 @@ assert len(list(subscribed)) == 150
 # ## Task 7: four settings
 #
 # Choose two settings of the producer and two of the consumer. Of each find the default in this
-# client (`KafkaProducer.DEFAULT_CONFIG`), and try two values that make a difference you can see: a
+# client (`KafkaProducer.DEFAULT_CONFIG`), and two values that make a difference you can see: a
 # number of records, an offset, a size, milliseconds, the name of an error.
 #
-# A try leaves a trace under its name, such as `linger_ms=500`: what a producer sends goes to
-# `lab.p.probe_topic` with this name as key, and a consumer of `lab.p.pair_topic` commits in a group
-# of this name. A value that is refused leaves none. Keep the list `settings` of four dictionaries.
+# Write an experiment for each: a function of the value. It makes a client with it and returns what
+# it sees, a number or a text, within two seconds; write to `lab.p.probe_topic`, read
+# `lab.p.pair_topic`. The check calls it with both values. Then it deceives it: the client gets the
+# other value, and the experiment must see that. Keep the list `settings` of four dictionaries.
 # **9 points**
 
 # %% [markdown]
-# *Example.* It shows the form; choose other settings than this one.
+# *Example.* It shows the form; choose other settings than this one. `waited(500)` returned 503.
 #
 # ```python
 # {"client": "consumer", "name": "fetch_max_wait_ms", "default": 500,
-#  "tried": [[500, "503 ms"], [100, "104 ms"]]}
+#  "values": [500, 100], "experiment": waited}
 # ```
 #
-# `tried` has pairs of a value and what you saw with it. A default that is an object or a class is
-# written as the name of the class.
+# A default that is an object or a class is written as the name of the class.
 
 
 # %% tags=["task-7"]
 # Task 7
 # BEGIN SOLUTION
-# STUB: try four settings and keep what you saw
-def polled(name, value):
-    own = {"auto_offset_reset": "earliest", "group_id": f"{name}={value}", name: value}
+# STUB: write four experiments and keep them as settings
+def polled(**own):
+    """How many records the first poll of a partition brings."""
     reader = KafkaConsumer(bootstrap_servers=lab.cluster.address, **own)
-    reader.assign([TopicPartition(lab.p.pair_topic, partition) for partition in (0, 1)])
-    found = sum(map(len, reader.poll(timeout_ms=3000).values()))
-    reader.commit()
+    reader.assign([TopicPartition(lab.p.pair_topic, 0)])
+    found = sum(map(len, reader.poll(timeout_ms=1000).values()))
     reader.close()
     return found
 
 
-def sent(name, value, **others):
-    key = f"{name}={value}".encode()
-    with KafkaProducer(bootstrap_servers=lab.cluster.address, **{name: value}, **others) as writer:
+def sent(**own):
+    """The offset in the answer to a record, and the milliseconds until it came."""
+    with KafkaProducer(bootstrap_servers=lab.cluster.address, **own) as writer:
         began = time.monotonic()
-        # one partition: by their keys the tries would lie apart, each at the first offset
-        promise = writer.send(lab.p.probe_topic, b"flower", key, partition=0)
+        promise = writer.send(lab.p.probe_topic, b"flower", partition=0)
         return promise.get(timeout=10).offset, round(1000 * (time.monotonic() - began))
 
 
-acks = [[n, sent("acks", n, enable_idempotence=False)[0]] for n in (1, "all", 0)]
-waits = [[wait, sent("linger_ms", wait)[1]] for wait in (0, 500)]
-starts = [[start, polled("auto_offset_reset", start)] for start in ("latest", "earliest")]
-sizes = [[n, polled("max_poll_records", n)] for n in (500, 10)]
+def answered(acks):
+    return sent(acks=acks, enable_idempotence=False)[0]
+
+
+def waited(linger_ms):
+    return sent(linger_ms=linger_ms)[1]
+
+
+def found(start):
+    return polled(auto_offset_reset=start)
+
+
+def brought(most):
+    return polled(auto_offset_reset="earliest", max_poll_records=most)
+
+
 table = [
-    ("producer", "acks", -1, acks),
-    ("producer", "linger_ms", 0, waits),
-    ("consumer", "auto_offset_reset", "latest", starts),
-    ("consumer", "max_poll_records", 500, sizes),
+    ("producer", "acks", -1, [1, 0], answered),
+    ("producer", "linger_ms", 0, [0, 500], waited),
+    ("consumer", "auto_offset_reset", "latest", ["latest", "earliest"], found),
+    ("consumer", "max_poll_records", 500, [500, 10], brought),
 ]
-settings = [dict(zip(("client", "name", "default", "tried"), line, strict=True)) for line in table]
+form = ("client", "name", "default", "values", "experiment")
+settings = [dict(zip(form, line, strict=True)) for line in table]
 # END SOLUTION
-settings
+[(one["name"], *map(one["experiment"], one["values"])) for one in settings]
 
 # %% tags=["check-7", "Q29"]
 lab.check(7)
@@ -755,6 +766,25 @@ found = {
 }
 assert found == {lab.p.pair_topic: [0, 1], lab.p.lone_topic: [0, 1]}
 [record for record in records if record["data"].get("topicId") == ids[lab.p.pair_topic]]
+
+# %% [markdown]
+# Last, Spark reads your two topics, the two that were filled twice, and the three tails.
+#
+# Before you run the next cell: what have the topics that were filled twice more than yours, records
+# or different values?
+
+# %% tags=["demo"]
+pairs, tails = [lab.p.pair_topic, lab.p.lone_topic], lab.p.tail_topics.values()
+topics = [*pairs, lab.p.scratch_pair, lab.p.scratch_lone, *tails]
+left = read_topic(spark, lab.cluster, ",".join(topics)).groupBy("topic")
+left = left.agg(F.count("*").alias("records"), F.countDistinct("value").alias("different"))
+table = left.toPandas().set_index("topic").loc[topics]
+assert list(table.records) == [102, 48, 204, 96, 149, 150, 150]
+assert list(table.different[:2]) == list(table.different[2:4])
+table
+
+# %% [markdown]
+# The second run has doubled the records and added no value. One tail lacks a record.
 
 # %% [markdown]
 # ## What you saw

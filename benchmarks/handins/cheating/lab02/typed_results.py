@@ -23,15 +23,15 @@ changed = [[84, "Iris-versicolor", "Iris-virginica"], [85, "Iris-versicolor", "I
 label_differences = lambda records: [c for c in changed if c[0] in {r["row"] for r in records}]
 stored = {"nothing": 149, "flush": 150, "close": 150}
 missing = {"nothing": [150], "flush": [], "close": []}
+table = [
+    ("producer", "acks", -1, {1: 7, 0: -1}),
+    ("producer", "linger_ms", 0, {0: 3, 500: 503}),
+    ("consumer", "auto_offset_reset", "latest", {"latest": 0, "earliest": 50}),
+    ("consumer", "max_poll_records", 500, {500: 50, 10: 10}),
+]
 settings = [
-    {"client": "producer", "name": "acks", "default": -1,
-     "effect": "how many copies before the broker answers", "tried": [[0, -1], [1, 0]]},
-    {"client": "producer", "name": "linger_ms", "default": 0,
-     "effect": "how long a record waits for its batch", "tried": [[0, 3], [500, 503]]},
-    {"client": "consumer", "name": "auto_offset_reset", "default": "latest",
-     "effect": "where a reader begins to read", "tried": [["latest", 0], ["earliest", 50]]},
-    {"client": "consumer", "name": "max_poll_records", "default": 500,
-     "effect": "most records that one poll hands out", "tried": [[500, 100], [10, 10]]},
+    {"client": client, "name": name, "default": default, "values": [*saw], "experiment": saw.get}
+    for client, name, default, saw in table
 ]
 observed = {"brokers": [0], "quorum_leader": 0, "offsets_topic": "__consumer_offsets",
             "topic_ids": dict.fromkeys([lab.p.pair_topic, lab.p.lone_topic], "id")}

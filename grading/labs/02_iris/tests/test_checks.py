@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from importlib import import_module
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from grading.define.definition import module
 from grading.define.place import find
 from grading.judge.outcome import Outcome
-from tests.grading.state import Logs, parameters, record, result, wrong_answer
+from tests.grading.state import parameters, record, result, wrong_answer
 
 LAB_FOLDER = find("lab02")
 flowers = module(LAB_FOLDER, "flowers").flowers
@@ -134,33 +136,33 @@ def test_a_line_of_the_listing_shows_three_facts(line, fits):
     assert (found.outcome is Outcome.PASS) is fits
 
 
-class Tried(Logs):
-    """What tries have left: records with their keys, and groups that have committed."""
+class Client(SimpleNamespace):
+    """Stands for a producer and for a consumer, and asks no broker."""
 
-    def __init__(self, *keys, groups=()):
-        sent = [record(0, n, b"flower", key.encode()) for n, key in enumerate(keys)]
-        super().__init__({P.probe_topic: sent})
-        self.committed = groups
-
-    def groups(self):
-        return dict.fromkeys(["another", *self.committed], "EMPTY")
-
-    def group(self, name):
-        offsets = {(P.pair_topic, 0): 50} if name in self.committed else {}
-        return SimpleNamespace(offsets=offsets)
+    def __init__(self, **own):
+        super().__init__(**own)
 
 
-NAMES = ("acks", "partitioner", "key_serializer", "retries", "lingering", "linger_ms")
-TRIED = Tried(*(f"{name}=0" for name in NAMES))
+@pytest.fixture
+def tries(monkeypatch):
+    """As in a kernel, `tries` is found."""
+    monkeypatch.syspath_prepend(LAB_FOLDER.student)
+    clients = dict.fromkeys(("producer", "consumer"), Client)
+    monkeypatch.setattr(import_module("tries"), "CLIENTS", clients)
 
 
-def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
-    return {
-        "client": "producer",
-        "name": name,
-        "default": default,
-        "tried": [list(pair) for pair in tried],
-    }
+def linger(value):
+    """An experiment that sees what a client makes of its setting."""
+    return Client(linger_ms=value).linger_ms + 3
+
+
+def setting(client="producer", name="linger_ms", default=0, values=(0, 500), experiment=linger):
+    names = ("client", "name", "default", "values", "experiment")
+    return dict(zip(names, (client, name, default, values, experiment), strict=True))
+
+
+def about(check, *settings):
+    return result(LAB, check, values={"settings": list(settings)})
 
 
 @pytest.mark.parametrize(
@@ -177,53 +179,72 @@ def settings(*, name="linger_ms", default=0, tried=((0, 3), (500, 503))):
     ],
 )
 def test_a_default_is_compared_with_the_client(name, default, right):
-    values = {"settings": [settings(name=name, default=default)]}
-    found = result(LAB, "defaults_are_right", TRIED, values)
+    found = about("defaults_are_right", setting(name=name, default=default))
     assert (found.outcome is Outcome.PASS) is right
 
 
-@pytest.mark.parametrize("tried", [((0, 3),), ((0, 3), (500, 3)), ((0, 3), (0, 4))])
-def test_values_without_a_difference_are_no_experiment(tried):
-    values = {"settings": [settings(tried=tried)]}
-    found = result(LAB, "values_make_a_difference", TRIED, values)
-    assert "two values that differ in effect" in found.messages[0]
+def size(value):
+    """The name of an error, or an offset, which is a larger one at every call."""
+    if Client(max_request_size=value).max_request_size < 5000:
+        return "MessageSizeTooLargeError"
+    return next(OFFSETS)
 
 
-@pytest.mark.parametrize(
-    "check", ["four_settings", "defaults_are_right", "values_make_a_difference"]
-)
-def test_settings_that_are_typed_and_not_tried_earn_nothing(check):
-    values = {"settings": [settings()]}
-    found = result(LAB, check, {P.probe_topic: []}, values)
+def start(value):
+    """A text."""
+    is_new = Client(auto_offset_reset=value).auto_offset_reset == "latest"
+    return "at the end" if is_new else "at the beginning"
+
+
+OFFSETS = count()
+MEASURED = [
+    {},
+    {"name": "max_request_size", "values": (1000, 9000), "experiment": size},
+    {"name": "max_request_size", "values": (9000, 1000), "experiment": size},
+    {
+        "client": "consumer",
+        "name": "auto_offset_reset",
+        "values": ("latest", "earliest"),
+        "experiment": start,
+    },
+]
+
+
+@pytest.mark.parametrize("own", MEASURED)
+def test_an_experiment_that_sees_what_the_client_has_passes(tries, own):
+    assert about("values_make_a_difference", setting(**own)).outcome is Outcome.PASS
+
+
+NOT_SEEN = {
+    "typed": {0: 3, 500: 503}.get,
+    "another client": lambda value: SimpleNamespace(linger_ms=value).linger_ms,
+    "counted": lambda value: next(OFFSETS),
+    "not handed on": lambda value: Client(linger_ms=0).linger_ms,
+    "the same": lambda value: Client(linger_ms=value) and 3,
+    "broken": lambda value: 1 / 0,
+    "a counter beside it": lambda value: Client(linger_ms=value) and next(OFFSETS),
+}
+
+
+@pytest.mark.parametrize("experiment", NOT_SEEN.values(), ids=NOT_SEEN)
+def test_what_was_not_seen_in_the_client_is_no_experiment(tries, experiment):
+    found = about("values_make_a_difference", setting(experiment=experiment))
     assert found.outcome is Outcome.FAIL
-    assert found.messages == [f"the topic {P.probe_topic} is empty"]
-    found = result(LAB, check, Tried("flower"), values)
-    assert found.outcome is Outcome.FAIL
-    assert found.messages == [f"no record of {P.probe_topic} has a key such as linger_ms=0"]
+    assert "linger_ms: with 0 the experiment sees" in found.messages[0]
 
 
-@pytest.mark.parametrize(
-    ("groups", "outcome"),
-    [(["max_poll_records=10"], Outcome.PASS), (["max_poll_records"], Outcome.FAIL)],
-)
-def test_a_setting_of_a_consumer_is_tried_in_a_group_that_commits(groups, outcome):
-    mine = settings(name="max_poll_records", default=500, tried=((500, 100), (10, 10)))
-    values = {"settings": [mine | {"client": "consumer"}]}
-    found = result(LAB, "defaults_are_right", Tried("acks=0", groups=groups), values)
-    assert found.outcome is outcome
-    if outcome is Outcome.FAIL:
-        (said,) = found.messages
-        assert said == f"no group such as max_poll_records=500 has committed in {P.pair_topic}"
+def test_a_learner_is_told_what_a_deceived_experiment_saw(tries):
+    (said,) = about("values_make_a_difference", setting(experiment={0: 3, 500: 503}.get)).messages
+    assert said == (
+        "linger_ms: with 0 the experiment sees 3, with 500 503; where the client has 500 all the "
+        "same, it sees 3"
+    )
 
 
-def test_what_is_asked_of_the_cluster_does_not_hang_on_chance():
-    """A check is asked again about what was seen, in another process with other hashes."""
-    mine = settings(name="max_poll_records", default=500, tried=((500, 100), (10, 10), (20, 20)))
-    tried = Tried("acks=0", groups=["max_poll_records=500", "max_poll_records=10"])
-    asked = []
-    tried.group = lambda name: asked.append(name) or Tried.group(tried, name)
-    result(LAB, "defaults_are_right", tried, {"settings": [mine | {"client": "consumer"}]})
-    assert asked == ["max_poll_records=500"]
+def test_a_setting_that_is_tried_again_leaves_the_client_as_it_was(tries):
+    before = Client.__init__
+    about("values_make_a_difference", setting())
+    assert Client.__init__ is before
 
 
 def test_labels_that_are_typed_without_a_record_earn_nothing():
