@@ -18,7 +18,7 @@ Rule = Callable[[Script], Iterator[Problem]]
 FAILURE, FACTS = "When it goes wrong", "What you saw"
 ATTEMPTS = ("Your turn", "Try it")
 NEEDS_CLUSTER = re.compile(r"\b(cluster|kafka)\b")
-ANALYSIS = re.compile(r"\b(read_topic|createDataFrame)\(")
+ANALYSIS = re.compile(r"\b(read_topic|createDataFrame|toPandas)\(")
 PREDICTION = re.compile(r"\bbefore you run\b", re.IGNORECASE)
 
 
