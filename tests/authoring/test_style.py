@@ -63,11 +63,14 @@ def test_a_proof_at_the_end_does_not_hide_the_tear_down() -> None:
     assert problems(before, LESSON_PATH) == []
 
 
+ANALYSIS = LAB[LAB.index("records = read_topic(") : LAB.index("\n\n# %%\nlab.score()")]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
         ("Before you run the check", "Think", "no prediction"),
-        ("read_topic(spark_session()", "read(session()", "no analysis with Spark"),
+        (ANALYSIS, "lab.p.riders", "no analysis with Spark"),
         ("lab.score()", "lab.cluster", "the lab shows no score; call lab.score()"),
         ("lab = Lab.open", "lab = Lab.start", "call Lab.open("),
     ],
