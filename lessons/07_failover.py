@@ -236,8 +236,9 @@ assert len(asked) == 0, asked  # the answer to a Fetch said it
 # %% [markdown]
 # ## Four ways to lose a broker
 #
-# Stopped and cut off it was already. Now it freezes, comes back, and is killed. The connections of
-# a process that is killed end at once; those of a frozen one stay open, and nothing comes.
+# Stopped and cut off it was already. Now it freezes, comes back, and is killed. Before each fault a
+# preferred election lets it lead again. The connections of a process that is killed end at once;
+# those of a frozen one stay open, and nothing comes.
 
 # %% tags=["prediction"]
 my_fault = Choice(
@@ -269,8 +270,8 @@ verdict
 seconds = {fault: watch.until_moved(fault, 0) for fault in ("stop", "cut", "freeze", "kill")}
 moved = [way for way in ("restart", "heal", "resume") if watch.until_moved(way, 0) is not None]
 ax = failover.leader_and_in_sync(watch.frame(spark).where("partition = 0"), session=3)
-title = f"Another leader {seconds['stop']:.1f} s after a stop, {seconds['kill']:.1f} s after a kill"
-title += f", and after {len(moved)} of 3 returns"
+title = f"Another leader {seconds['stop']:.1f} s after a stop, {seconds['freeze']:.1f} s after a "
+title += f"freeze, {seconds['kill']:.1f} s after a kill\n{len(moved)} of 3 returns moved the leader"
 ax.get_figure().suptitle(title)
 against = {
     "later after the freeze": f"after the freeze it took {seconds['freeze']:.1f} s.",
@@ -334,9 +335,10 @@ assert cluster.topic(made).partitions[0].leader in (1, 2), cluster.topic(made)
 # %% [markdown]
 # A stop tells the controller first, and the leaders move before the process ends. The others are
 # all the same to the controller: silence. It waits for the broker's session to end, three seconds
-# after the last heartbeat here, nine by default. Then the broker is **fenced**: it leads nothing,
-# and counts as in sync with nothing. (A producer that waits for a frozen leader notices only when
-# its request times out.) And no return moved a leader.
+# after the last heartbeat here, nine by default, and acts a moment later. Then the broker is
+# **fenced**: it leads nothing, and counts as in sync with nothing, so on the right three became two
+# at the same time. (A strip ends when in-sync replicas were as awaited and all was acknowledged. A
+# producer that waits for a frozen leader notices only when its request times out.)
 #
 # The verdict is about the records of `steady`, through four faults and three ways back: each waited
 # for all in-sync replicas, and none is lost. (None is there twice, for they are numbered: lesson

@@ -150,9 +150,10 @@ _, line = logged.lines["Setting newly assigned partitions"]
 assert line.count("TopicPartition") == 6, line
 
 # %% [markdown]
-# In these groups a member deals, the *group leader*: it gets the list of all, and a broker hands on
-# what it says. (At INFO you see four of these lines; heartbeats are logged at DEBUG.) So how to
-# deal is a setting of the *consumers*, the **assignor**:
+# In these groups a member deals, the *group leader* (no broker, and no leader of a partition): it
+# gets the list of all, and to the others a broker hands on what it has dealt. (At INFO you see four
+# of these lines; heartbeats are logged at DEBUG.) So how to deal is a setting of the *consumers*,
+# the **assignor**:
 # `partition_assignment_strategy`, a list, best first. The group uses one that is in the lists of
 # all; who joins without one is refused. (By the newer protocol, KIP-848, a broker deals: a later
 # lesson.)

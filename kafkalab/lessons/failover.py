@@ -178,12 +178,12 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
     """Who led one partition, and how many replicas were in sync: a strip for each `during`.
 
     `looks` has the columns of `kafkalab.Watch`. Each strip begins when something was done, and says
-    at its end when another leader was named than at first; a mark at the session timeout.
+    behind its end when another leader was named than at first; a mark at the session timeout.
     """
     seen = rows_of(looks, ["during", "began", "seconds", "leader", "in_sync"])
     seen = seen.sort_values(["began", "seconds"]).astype({"leader": float})
     size = (9, 0.4 * max(3, seen["during"].nunique()) + 1.3)
-    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharey=True, width_ratios=(3, 2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharex=True, sharey=True)
     if seen.empty:
         return nothing(left)
     leaders = sorted(seen["leader"].dropna().unique())
@@ -195,12 +195,12 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
         _strip(left, place, rows["seconds"], rows["leader"], led)
         _strip(right, place, rows["seconds"], rows["in_sync"], fewest)
         others = rows[rows["leader"].notna() & (rows["leader"] != rows["leader"].iloc[0])]
-        when = "stays" if others.empty else f"{others['seconds'].iloc[0]:.1f} s"
+        when = "stays" if others.empty else f"moved after {others['seconds'].iloc[0]:.1f} s"
         at = (rows["seconds"].max() + LOOK, place)
         left.annotate(when, at, (5, 0), textcoords="offset points", va="center", bbox=PLATE)
     left.axvline(session, color=MARK, linestyle=(0, (3, 2)), linewidth=1)
     left.text(session, -0.75, " session timeout", color=MARK, va="center", fontsize=10.5)
-    left.set_xlim(0, max(seen["seconds"].max(), session) * 1.2)
+    left.set_xlim(0, max(seen["seconds"].max(), session) * 1.6)
     left.set_ylim(len(names) - 0.5, -1.1)
     left.set_yticks(range(len(names)), names)
     keys = [Patch(color=led[one], label=f"broker {one:.0f} leads") for one in leaders]
@@ -209,7 +209,7 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
         ax.set_xlabel("seconds since it was done")
         ax.grid(visible=False)
     right.tick_params(left=False)
-    left.set_title("who leads, and when that changed", fontsize=11)
+    left.set_title("who leads", fontsize=11)
     right.set_title("in-sync replicas", fontsize=11)
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return left

@@ -50,7 +50,11 @@ def test_a_strip_shows_who_leads_and_how_many_are_in_sync() -> None:
     ax = failover.leader_and_in_sync(pd.DataFrame([*back, *stop]), session=3)
     left, right = ax.get_figure().axes  # type: ignore[union-attr]
     assert [text.get_text() for text in ax.get_yticklabels()] == ["stop", "restart"]
-    assert [text.get_text() for text in ax.texts] == ["0.2 s", "stays", " session timeout"]
+    assert [text.get_text() for text in ax.texts] == [
+        "moved after 0.2 s",
+        "stays",
+        " session timeout",
+    ]
     led, in_sync = failover.drawn(left), failover.drawn(right)
     assert [len(strip) for strip in led] == [3, 2]  # white where nobody led
     assert led[0][0] != led[0][1] == led[0][2] == led[1][0] == led[1][1]
