@@ -133,13 +133,12 @@ def lab_parts(script: Script) -> Iterator[Problem]:
         yield script.problem(
             1, "no prediction", "ask 'Before you run the next cell: …?' or tag a cell as prediction"
         )
-    code = list(script.code())
-    first = min((number for number, cell in enumerate(code) if cell.task), default=0)
+    cells = list(script.code())
+    first = min((number for number, cell in enumerate(cells) if cell.task), default=0)
+    given = [cell for cell in cells[first:] if not cell.task]
     # Of what a student's own task has left: behind that one, or of all at the end.
-    if not any(ANALYSIS.search(cell.text) for cell in code[first:]):
-        yield script.problem(
-            1, "no analysis with Spark of a task", "read_topic(spark, …) behind it"
-        )
+    if not any(ANALYSIS.search(cell.text) for cell in given):
+        yield script.problem(1, "no analysis with Spark of a task", "use read_topic(spark, …)")
 
 
 LESSON: tuple[Rule, ...] = (opening, set_up, closing_sections, tear_down)

@@ -337,8 +337,8 @@ assert cluster.topic(made).partitions[0].leader in (1, 2), cluster.topic(made)
 # all the same to the controller: silence. It waits for the broker's session to end, three seconds
 # after the last heartbeat here, nine by default, and acts a moment later. Then the broker is
 # **fenced**: it leads nothing, and counts as in sync with nothing, so on the right three became two
-# at the same time. (A strip ends when in-sync replicas were as awaited and all was acknowledged. A
-# producer that waits for a frozen leader notices only when its request times out.)
+# at the same time. (A strip ends soon after its last change. A producer that waits for a frozen
+# leader notices only when its request times out.)
 #
 # The verdict is about the records of `steady`, through four faults and three ways back: each waited
 # for all in-sync replicas, and none is lost. (None is there twice, for they are numbered: lesson

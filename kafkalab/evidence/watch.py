@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from kafkalab.cluster import wire
-from kafkalab.cluster.asking import UNSETTLED
+from kafkalab.cluster.asking import UNSETTLED, NoTopic
+from kafkalab.wait import WaitTimeout, wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kafkalab.cluster.cluster import Cluster
 
 PAUSE = 0.05
+CATCH_UP = 5.0  # seconds, at most
 SCHEMA = pa.schema(
     [
         ("during", pa.string()),
@@ -53,6 +55,7 @@ class Watch:
     """Asks one broker of the cluster, which must not be the one in trouble."""
 
     def __init__(self, cluster: Cluster, topic: str, asked: int) -> None:
+        self._cluster = cluster
         self.address = cluster.addresses[asked]
         self.topic = topic
         self.looks: list[Look] = []
@@ -63,11 +66,15 @@ class Watch:
     ) -> Iterator[None]:
         """Look about twenty times a second while the block runs, once before and once after it.
 
+        What the block waited for is known to the broker that is asked when the last look comes,
+        and what was waited for before it when the first one does.
+
         Meanwhile a thread calls `doing`, such as a function that sends, each `every` seconds, the
         first time at once. What was noted under the same name before is forgotten, for a cell that
         is run again.
         """
         self.looks = [look for look in self.looks if look.during != name]
+        self._catch_up()
         began, over = time.time(), Event()
         self._look(name, began)
         threads = [Thread(target=_repeat, args=(over, PAUSE, self._look, name, began))]
@@ -82,6 +89,7 @@ class Watch:
             over.set()
             for thread in threads:
                 thread.join()
+            self._catch_up()
             self._look(name, began)
 
     def until_moved(self, name: str, partition: int) -> float | None:
@@ -94,6 +102,20 @@ class Watch:
         """One row for each look at each partition."""
         table = pa.Table.from_pylist([vars(look) for look in self.looks], SCHEMA)
         return spark.createDataFrame(table)
+
+    def _catch_up(self) -> None:
+        """Wait until the broker that is asked says what another one has said, as waits ask that."""
+
+        def is_known() -> bool:
+            (topic,) = wire.metadata(self.address, [self.topic]).topics
+            known = {p.partition_index: (p.leader_id, {*p.isr_nodes}) for p in topic.partitions}
+            told = self._cluster.topic(self.topic).partitions
+            return known == {
+                p.partition: (-1 if p.leader is None else p.leader, {*p.isr}) for p in told
+            }
+
+        with suppress(WaitTimeout):  # where it changes all the time, a look is as good as the next
+            wait_until(is_known, timeout=CATCH_UP, what="", not_yet=(*UNSETTLED, NoTopic))
 
     def _look(self, name: str, began: float) -> None:
         asked_at = time.time()

@@ -32,6 +32,7 @@ SHADES = ("#9CC9E8", "#F3CE7F", "#8FCFB6", "#E9C3D8")
 LEADERS = SHADES[:3]
 SHOWN = 12
 LOOK = 0.1  # seconds from one look of a watch to the next, about
+AFTER = 1.0  # seconds that a strip goes on after its last change
 
 
 def preferred_lead(cluster: Cluster, *topics: str) -> None:
@@ -177,8 +178,9 @@ def epochs(logs: Mapping[str, Sequence[Batch]], start: int) -> Axes:
 def leader_and_in_sync(looks: Frame, session: float) -> Axes:
     """Who led one partition, and how many replicas were in sync: a strip for each `during`.
 
-    `looks` has the columns of `kafkalab.Watch`. Each strip begins when something was done, and says
-    behind its end when another leader was named than at first; a mark at the session timeout.
+    `looks` has the columns of `kafkalab.Watch`. Each strip begins when something was begun, ends
+    soon after its last change, and says behind its end when another leader was named than at
+    first. A mark at the session timeout.
     """
     seen = rows_of(looks, ["during", "began", "seconds", "leader", "in_sync"])
     seen = seen.sort_values(["began", "seconds"]).astype({"leader": float})
@@ -192,6 +194,10 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
     names = list(seen["during"].unique())
     for place, name in enumerate(names):
         rows = seen[seen["during"] == name]
+        ends = rows[["leader", "in_sync"]].iloc[-1]
+        before = rows["seconds"][(rows[["leader", "in_sync"]] != ends).any(axis=1)].max()
+        changed = rows["seconds"][~(rows["seconds"] <= before)].min()  # at once, where nothing did
+        rows = rows[rows["seconds"] <= changed + AFTER]
         _strip(left, place, rows["seconds"], rows["leader"], led)
         _strip(right, place, rows["seconds"], rows["in_sync"], fewest)
         others = rows[rows["leader"].notna() & (rows["leader"] != rows["leader"].iloc[0])]
@@ -206,7 +212,7 @@ def leader_and_in_sync(looks: Frame, session: float) -> Axes:
     keys = [Patch(color=led[one], label=f"broker {one:.0f} leads") for one in leaders]
     keys += [Patch(color=shade, label=f"{number} in sync") for number, shade in fewest.items()]
     for ax in (left, right):
-        ax.set_xlabel("seconds since it was done")
+        ax.set_xlabel("seconds since it was begun")
         ax.grid(visible=False)
     right.tick_params(left=False)
     left.set_title("who leads", fontsize=11)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ MEANING = {
     "(Re-)joining group": "asks to be let in",
     "Successfully joined group": "is in",
     "Elected group leader": "is to deal, for all members",
-    "Setting newly assigned partitions": "has these",
+    "Setting newly assigned partitions": "has these partitions: ",
     "Sending heartbeat": "is alive",
 }
 JOINS = "(Re-)joining group"
@@ -36,7 +37,7 @@ class Logged:
 
     def _rows(self) -> list[tuple[str, str, str]]:
         return [
-            (level, shorten(line, 76, placeholder=" …"), MEANING[kind])
+            (level, shorten(line, 76, placeholder=" …"), f"{MEANING[kind]}{_numbers(line)}")
             for kind, (level, line) in self.lines.items()
         ]
 
@@ -45,6 +46,11 @@ class Logged:
 
     def _repr_html_(self) -> str:
         return tables.html("", COLUMNS, self._rows())
+
+
+def _numbers(line: str) -> str:
+    """The partitions that a line names, which it does at length."""
+    return ", ".join(sorted(re.findall(r"partition=(\d+)", line), key=int))
 
 
 @contextmanager

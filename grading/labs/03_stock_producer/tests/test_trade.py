@@ -111,7 +111,11 @@ def test_a_stop_ends_it_at_once_while_a_send_waits(
     trade.wait_for_line(" -> ")
     cluster.pause(cluster.brokers[0])  # so it need not start again
     count = trade.counting
-    wait_until(lambda: count.sent % 100 == 0, timeout=30, what="the next hundredth price")
+
+    def waits() -> bool:
+        return count.sent % 100 == 0 and count.acknowledged + count.failed < count.sent
+
+    wait_until(waits, timeout=30, what="a hundredth price without an answer")
     waited_for = count.sent
     before = time.monotonic()
     trade.stop.set()
