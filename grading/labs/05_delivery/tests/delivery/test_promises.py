@@ -56,7 +56,11 @@ def test_every_line_of_the_lab_has_a_run_here():
 
 def test_what_the_producers_lines_promise():
     """An answer is lost; then one broker after the other goes, the last leader too, an
-    unclean election brings back the one that went last but one, and the others follow it."""
+    unclean election brings back the one that went last but one, and the others follow it.
+
+    Broker 0, which that is, has all that a minimum of two has acknowledged. Broker 2 has not, and
+    would lose of these too: lesson 08. The lab names such an election for `alone` only.
+    """
     with ExitStack() as stack:
         cluster = stack.enter_context(Cluster.start("replicated", gateway=True, beside=True))
         settings = {"bootstrap_servers": cluster.address, **quick.admin}
@@ -217,11 +221,14 @@ def test_what_the_consumers_lines_promise(cluster, create, fill, tmp_path):
         lost, extra = faults.get(line, (False, False))
         faults[line] = bool(each.lost) or lost, bool(each.extra) or extra
     # Who uses what a late loop has done and ignores a key that is known.
-    directory = runs["late", 15][0].directory
-    known = [entry.key for path in logs(directory, "consumer") for entry in read(path)]
-    assert len(known) > len(set(known)), "there is something to ignore"
-    each_once = list(dict.fromkeys(known))
-    assert sorted(each_once, key=int) == [str(number) for number in range(60)]
+    ever = {str(number) for number in range(60)}
+    effects, ignored = [], 0
+    for dies_after in (5, 15):
+        directory = runs["late", dies_after][0].directory
+        keys = [entry.key for path in logs(directory, "consumer") for entry in read(path)]
+        effects.append({*keys})
+        ignored += len(keys) - len(effects[-1])
+    assert ignored, "there is something to ignore"
     promises = {line: PROMISE[fault] for line, fault in faults.items()}
-    promises["known"] = "effectively once"
+    promises["known"] = "effectively once" if effects == [ever, ever] else "at most once"
     assert sealed(promises) == {line: key()[line] for line in CONSUMERS}, promises

@@ -222,7 +222,7 @@ def test_commits_after_each_batch_double_one_batch_at_most(cluster, filled):
     }
     runs = {name: filled.run(f"batch-{name}") for name in ("killed", "frozen")}
     firsts = {
-        name: run.consumer(local_id=1, wait_after_batch=2_000, **by_batch)
+        name: run.consumer(local_id=1, wait_after_batch=4_000, **by_batch)
         for name, run in runs.items()
     }
     seconds, uncommitted = [], {}
