@@ -541,30 +541,26 @@ likeliest = "a"
 # END SOLUTION
 stored
 
-# %% tags=["check-8"]
+# %% tags=["check-8", "R5", "R6", "R7", "R8"]
 lab.check(8)
 
 # %% [markdown]
 # `stored` counts lines. Which ones are they? Spark reads all four topics at once.
 #
-# Before you run the next cell: in which cases is a line missing, and is it always the third one?
+# Before you run the next cell: which line is missing where only two are stored?
 
-# %% tags=["demo", "R5", "R6", "R7", "R8"]
-cases = {topic: case for case, topic in lab.p.third_line.items()}
+# %% tags=["demo"]
+cases = {topic: case for case, topic in lab.p.third_line.items() if topic in admin.list_topics()}
 in_topics = read_topic(spark, lab.cluster, ",".join(cases))
 in_topics = in_topics.select("topic", functions.expr("string(value) AS line"))
 table = in_topics.groupBy("topic").pivot("line").count().fillna(0).toPandas()
-table = table.set_index(table.pop("topic").map(cases).rename("case")).sort_index()
-assert stored == table.sum(axis=1).to_dict()
-assert min(stored.values()) == 2, "one line is missing in some of the cases"
-assert (table.loc[:"c", ["first line", "second line"]] == 1).all(axis=None)
-table
+table.set_index(table.pop("topic").map(cases).rename("case")).sort_index()
 
 # %% [markdown]
-# No case lacks another line than the third. That one is safe when it was submitted and the program
-# could close its producer: Ctrl-C is a polite request, and the tool flushes before it goes. A kill
-# is not, and the line was still in the producer's buffer, where it waits for up to a second for
-# company.
+# Where a line is missing, it is the third. That one is safe when it was submitted, or the input
+# ended, and the program could close its producer: Ctrl-C is a polite request, and the tool flushes
+# before it goes. A kill is not polite, and the line was still in the producer's buffer, where it
+# waits for up to a second for company.
 
 # %% [markdown]
 # ## What you saw
