@@ -10,7 +10,7 @@ from kafka import KafkaConsumer, KafkaProducer
 CLIENTS = {"producer": KafkaProducer, "consumer": KafkaConsumer}
 
 
-class Told(dict[str, Any]):
+class ReadBack(dict[str, Any]):
     """The settings of a client, with the value that it was asked for; its own code finds the other.
 
     What is read back from a client that has another value than it was given shows nothing of it.
@@ -48,7 +48,7 @@ def seen(setting: dict[str, Any], asks: int, has: int) -> Any:
         make(self, *given, **named | {name: values[has]})
         config = vars(self).get("config")
         if isinstance(config, dict):
-            self.config = Told(config | {name: named.get(name, values[asks])}, config)
+            self.config = ReadBack(config | {name: named.get(name, values[asks])}, config)
 
     with patch.object(client, "__init__", make if asks == has else deceived):
         try:
