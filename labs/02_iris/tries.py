@@ -1,11 +1,36 @@
 """What the experiments of task 7 see, with the client as they make it and with another one."""
 
+import functools
+import sys
 from typing import Any
 from unittest.mock import patch
 
 from kafka import KafkaConsumer, KafkaProducer
 
 CLIENTS = {"producer": KafkaProducer, "consumer": KafkaConsumer}
+
+
+class ReadBack(dict[str, Any]):
+    """The settings of a client, with the value that it was asked for; its own code finds the other.
+
+    What is read back from a client that has another value than it was given shows nothing of it.
+    """
+
+    def __init__(self, asked: dict[str, Any], has: dict[str, Any]) -> None:
+        super().__init__(asked)
+        self.has = has
+
+    def __getitem__(self, name: str) -> Any:
+        return self.has[name] if _asks_for_itself() else super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.has.get(name, default) if _asks_for_itself() else super().get(name, default)
+
+
+def _asks_for_itself() -> bool:
+    """Whether it is code of the client, or of the course, that looks a setting up."""
+    asking = str(sys._getframe(2).f_globals.get("__name__"))
+    return asking.partition(".")[0] in ("kafka", "kafkalab")
 
 
 def seen(setting: dict[str, Any], asks: int, has: int) -> Any:
@@ -15,11 +40,15 @@ def seen(setting: dict[str, Any], asks: int, has: int) -> Any:
     Where they differ the experiment is deceived: what it only remembers of a value does not fit.
     An error counts by its name.
     """
-    client, values = CLIENTS[setting["client"]], setting["values"]
+    client, name, values = CLIENTS[setting["client"]], setting["name"], setting["values"]
     make = client.__init__
 
-    def deceived(self: object, *given: Any, **named: Any) -> None:
-        make(self, *given, **named | {setting["name"]: values[has]})
+    @functools.wraps(make)
+    def deceived(self: Any, *given: Any, **named: Any) -> None:
+        make(self, *given, **named | {name: values[has]})
+        config = vars(self).get("config")
+        if isinstance(config, dict):
+            self.config = ReadBack(config | {name: named.get(name, values[asks])}, config)
 
     with patch.object(client, "__init__", make if asks == has else deceived):
         try:

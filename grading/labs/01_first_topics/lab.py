@@ -541,7 +541,7 @@ likeliest = "a"
 # END SOLUTION
 stored
 
-# %% tags=["check-8"]
+# %% tags=["check-8", "R5", "R6", "R7", "R8"]
 lab.check(8)
 
 # %% [markdown]
@@ -549,16 +549,12 @@ lab.check(8)
 #
 # Before you run the next cell: where a line is missing, which one is it?
 
-# %% tags=["demo", "R5", "R6", "R7", "R8"]
-cases = {topic: case for case, topic in lab.p.third_line.items()}
+# %% tags=["demo"]
+cases = {topic: case for case, topic in lab.p.third_line.items() if topic in admin.list_topics()}
 in_topics = read_topic(spark, lab.cluster, ",".join(cases))
 in_topics = in_topics.select("topic", functions.expr("string(value) AS line"))
 table = in_topics.groupBy("topic").pivot("line").count().fillna(0).toPandas()
-table = table.set_index(table.pop("topic").map(cases).rename("case")).sort_index()
-assert stored == table.sum(axis=1).to_dict()
-assert min(stored.values()) == 2, "one line is missing in some of the cases"
-assert (table.loc[:"c", ["first line", "second line"]] == 1).all(axis=None), "d is your text"
-table
+table.set_index(table.pop("topic").map(cases).rename("case")).sort_index()
 
 # %% [markdown]
 # Where a line is missing, it is the third. It is safe when it was submitted or the input ended, and

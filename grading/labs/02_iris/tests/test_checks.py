@@ -1,9 +1,9 @@
 """The checks of lab 02 against states that are nearly right."""
 
 import json
+import sys
 from collections import Counter
-from importlib import import_module
-from itertools import count
+from itertools import chain, count, cycle, permutations, repeat
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from grading.define.definition import module
 from grading.define.place import find
 from grading.judge.outcome import Outcome
+from grading.judge.visible import Visible
 from tests.grading.state import parameters, record, result, wrong_answer
 
 LAB_FOLDER = find("lab02")
@@ -140,15 +141,14 @@ class Client(SimpleNamespace):
     """Stands for a producer and for a consumer, and asks no broker."""
 
     def __init__(self, **own):
-        super().__init__(**own)
+        super().__init__(**own, config=dict(own))
 
 
 @pytest.fixture
 def tries(monkeypatch):
-    """As in a kernel, `tries` is found."""
-    monkeypatch.syspath_prepend(LAB_FOLDER.student)
-    clients = dict.fromkeys(("producer", "consumer"), Client)
-    monkeypatch.setattr(import_module("tries"), "CLIENTS", clients)
+    """Experiments make clients that ask no broker."""
+    for name in ("KafkaProducer", "KafkaConsumer"):
+        monkeypatch.setattr(f"kafka.{name}", Client)
 
 
 def linger(value):
@@ -159,6 +159,11 @@ def linger(value):
 def setting(client="producer", name="linger_ms", default=0, values=(0, 500), experiment=linger):
     names = ("client", "name", "default", "values", "experiment")
     return dict(zip(names, (client, name, default, values, experiment), strict=True))
+
+
+def asked_in_order(monkeypatch, seed):
+    """The order in which an experiment is tried is drawn from another seed."""
+    monkeypatch.setattr(Visible, "begin", lambda x, check: x.rng.seed(seed))
 
 
 def about(check, *settings):
@@ -190,6 +195,23 @@ def size(value):
     return next(OFFSETS)
 
 
+def told(value):
+    """Words that are the same with both values, and a number that is nearly so each time."""
+    return f"the answer came after {linger(value) + next(OFFSETS) % 7} ms"
+
+
+def live(value):
+    """A client that looks a setting up when it needs it, as kafka-python does."""
+    names = {"__name__": "kafka.producer", "client": Client(linger_ms=value)}
+    return eval("client.config['linger_ms'] + client.config.get('linger_ms')", names)
+
+
+def stalled():
+    """A time, of which one call in five takes longer than the other value does."""
+    stalls = chain([0, 900, 0, 0, 0], repeat(0))
+    return lambda value: linger(value) + next(stalls)
+
+
 def start(value):
     """A text."""
     is_new = Client(auto_offset_reset=value).auto_offset_reset == "latest"
@@ -201,6 +223,9 @@ MEASURED = [
     {},
     {"name": "max_request_size", "values": (1000, 9000), "experiment": size},
     {"name": "max_request_size", "values": (9000, 1000), "experiment": size},
+    {"experiment": told},
+    {"experiment": live},
+    {"experiment": stalled()},
     {
         "client": "consumer",
         "name": "auto_offset_reset",
@@ -223,14 +248,38 @@ NOT_SEEN = {
     "the same": lambda value: Client(linger_ms=value) and 3,
     "broken": lambda value: 1 / 0,
     "a counter beside it": lambda value: Client(linger_ms=value) and next(OFFSETS),
+    "read back": lambda value: Client(linger_ms=value).config["linger_ms"],
+    "read back by another way": lambda value: {**Client(linger_ms=value).config}["linger_ms"],
+    "noticed": lambda value: 500 - value if Client.__init__.__name__ == "deceived" else value,
 }
 
 
 @pytest.mark.parametrize("experiment", NOT_SEEN.values(), ids=NOT_SEEN)
-def test_what_was_not_seen_in_the_client_is_no_experiment(tries, experiment):
-    found = about("values_make_a_difference", setting(experiment=experiment))
+def test_what_was_not_seen_in_the_client_is_no_experiment(tries, monkeypatch, experiment):
+    for seed in range(8):
+        asked_in_order(monkeypatch, seed)
+        found = about("values_make_a_difference", setting(experiment=experiment))
+        assert found.outcome is Outcome.FAIL
+        assert "linger_ms: with 0 the experiment sees" in found.messages[0]
+
+
+def test_a_list_of_answers_by_the_count_of_calls_fits_few_orders(tries, monkeypatch):
+    """The order is another one for each seed."""
+    fits = Counter()
+    for seed in range(10):
+        asked_in_order(monkeypatch, seed)
+        for answers in {*permutations((1, 1, 2, 2, 2))}:
+            calls = cycle(answers)
+            typed = setting(experiment=lambda _, calls=calls: next(calls))
+            fits[answers] += about("values_make_a_difference", typed).outcome is Outcome.PASS
+    assert max(fits.values()) <= 4, fits
+
+
+def test_a_module_of_that_name_in_the_notebook_is_not_asked(tries, monkeypatch):
+    typed = SimpleNamespace(seen=lambda setting, asks, has: has)
+    monkeypatch.setitem(sys.modules, "tries", typed)
+    found = about("values_make_a_difference", setting(experiment=lambda value: 3))
     assert found.outcome is Outcome.FAIL
-    assert "linger_ms: with 0 the experiment sees" in found.messages[0]
 
 
 def test_a_learner_is_told_what_a_deceived_experiment_saw(tries):
