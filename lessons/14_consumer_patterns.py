@@ -702,7 +702,8 @@ def work_aside(careful, seconds):
         if careful:
             assert meanwhile == [], meanwhile
             member.commit({mine: OffsetAndMetadata(batch[-1].offset + 1)})
-            assert member.committed(mine) == 5, "who is put out may not commit"
+            found = member.committed(mine)
+            assert found == 5, found  # who is put out may not commit
             took = shop.calls[-1].ended - shop.calls[0].began
             metrics = member.metrics()["consumer-coordinator-metrics"]
             listener.busy = False

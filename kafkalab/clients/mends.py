@@ -22,6 +22,7 @@ from kafkalab.clients import (
     looking,
     metadata,
     pausing,
+    recalling,
     routing,
     sending,
 )
@@ -154,6 +155,12 @@ MENDS = Mends(
             "It refuses a commit while five requests are on their way to the coordinator.",
             UNREPORTED,
             committing.wait_for_room,
+        ),
+        Mend(
+            "consumer",
+            "It answers with a committed offset that it asked for long ago, before newer commits.",
+            UNREPORTED,
+            recalling.ask_anew,
         ),
         Mend(
             "admin client",

@@ -427,6 +427,20 @@ def test_quick_commits_arrive_in_their_order(three: Cluster, topic: str) -> None
 
 
 @pytest.mark.cluster
+def test_an_old_answer_is_not_given_for_a_committed_offset(three: Cluster, topic: str) -> None:
+    place = TopicPartition(topic, 0)
+    own = quick.consumer | {"group_id": f"{topic} old answers", "enable_auto_commit": False}
+    with KafkaConsumer(bootstrap_servers=three.address, **own) as consumer:
+        consumer.assign([place])
+        assert consumer.committed(place) is None
+        for number in (5, 6):
+            with pytest.raises(KafkaTimeoutError):
+                consumer.committed(place, timeout_ms=0)  # asked, and nobody waits for the answer
+            consumer.commit({place: OffsetAndMetadata(number, "", -1)})
+            assert consumer.committed(place) == number
+
+
+@pytest.mark.cluster
 def test_an_admin_client_finds_another_broker() -> None:
     with Cluster.start("replicated") as three:
         admin = KafkaAdminClient(bootstrap_servers=three.address, **quick.admin)
