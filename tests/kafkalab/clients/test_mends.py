@@ -482,7 +482,7 @@ def test_an_admin_client_waits_for_a_broker_that_any_question_can_go_to() -> Non
 
 
 def test_the_list_can_be_read() -> None:
-    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 17
+    assert len({mend.name for mend in clients.MENDS}) == len(clients.MENDS) == 18
     for mend in clients.MENDS:
         assert mend.fault.endswith(".")
         assert mend.fault in repr(clients.MENDS)
