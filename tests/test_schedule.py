@@ -44,7 +44,7 @@ def test_the_value_of_an_option_names_no_test(arguments, expected):
     assert verb.named(arguments) == expected
 
 
-@pytest.mark.parametrize("arguments", [["-k", "name"], ["-p", "no:anyio"], ["-m", "not slow"]])
+@pytest.mark.parametrize("arguments", [["-k", "name"], ["-p", "no:anyio"]])
 def test_quick_tests_that_are_chosen_by_an_option_have_all_workers(monkeypatch, arguments):
     ran = []
     monkeypatch.setattr(os, "execv", lambda _, command: ran.append(command))

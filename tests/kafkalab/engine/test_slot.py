@@ -165,10 +165,10 @@ def test_the_death_of_its_holder_frees_a_slot() -> None:
         cwd=places.repository(),
     ) as holder:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == b"0\n"
-        assert slot.is_held(0)
+        number = int(holder.stdout.readline())  # not 0 where somebody else runs a cluster there
+        assert slot.is_held(number)
         holder.kill()
-    assert not slot.is_held(0)
+    assert not slot.is_held(number)
 
 
 def test_a_forked_child_does_not_keep_the_slot() -> None:
