@@ -68,10 +68,10 @@ charts.show(ax, f"{title}. A bar for each batch, from its first record until it 
 
 # %% tags=["proof", "A121", "A123"]
 assert len(left) == len(stored) == 6, (left, stored)  # one partition: each batch is a request
-sizes = [(batch.records, batch.bytes) for batch in stored[:3]]
-for records, size in sizes:  # a time of 64 ms and more after the first needs a byte more
-    assert records == 17, sizes  # one more would need 2,023 bytes
-    assert 61 + 17 * 109 <= size <= 61 + 17 * 110, sizes
+full_ones = stored[:3]
+assert [batch.records for batch in full_ones] == [17] * 3, full_ones  # 18 would need 2,023 bytes
+for batch in full_ones:  # a time of 64 ms and more after the first needs a byte more
+    assert 61 + 17 * 109 <= batch.bytes <= 61 + 17 * 110, full_ones
 assert left[0] - sent[0] < 0.5, left[0] - sent[0]  # full: at once, whatever the linger
 assert left[4] - sent[60] >= 0.5, left[4] - sent[60]  # not full: after its time
 assert stored[-1].records == 1, stored[-1]
