@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from pyspark.errors.exceptions import captured
 
 from authoring import chores, named, percent
 from authoring.distribution import Distribution, opened
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Distribution]:
+    captured.install_exception_handler()  # as each use of PySpark in this process does
     with opened(tmp_path_factory.mktemp("java")) as distribution:
         yield distribution
 
