@@ -8,18 +8,17 @@ two clones agree. The files of the lab itself are in `Definition.digest`; what t
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import importlib.metadata
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.define.meaning import FLAGS, of_tree
 from grading.define.place import Place
+from grading.keep.imports import OURS, Imports, Reader
 from kafkalab.places import repository
 
 START = (
@@ -28,7 +27,6 @@ START = (
 )
 """What an attempt is run with, its process, what the student's kernel loads, and programs that
 are started by their path or in a cell."""
-OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
 NO_INPUT = ("kafkalab.draw", "grading.judge.score", "grading.practice")
 """Left out: no check looks at a colour, and points are made anew by `./course rescore`. Where it
 matters after all, there is --rerun."""
@@ -46,6 +44,7 @@ def grader_digest(place: Place, root: Path | None = None) -> str:
     for _, file in place.files():
         if file.suffix == ".py":
             closure.add_imports_of(file)
+    closure.keep()
     digest = hashlib.sha256()
     for file in sorted({root / "docker-compose.yml", *closure.files, *settings(closure.files)}):
         relative = file.relative_to(root).as_posix()
@@ -64,16 +63,22 @@ def settings(modules: Iterable[Path]) -> list[Path]:
 
 def pins(project: Path, imported: set[str]) -> list[str]:
     """The pinned versions of the packages that these imports come from."""
-    names = packages_of_names()
-    wanted = {package for name in imported for package in names.get(name, ())}
     pinned = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]
-    return sorted(pin for pin in pinned if (name := PIN.match(pin)) and name[0] in wanted)
+    named = {pin: name[0] for pin in pinned if (name := PIN.match(pin))}
+    return sorted(pin for pin, name in named.items() if names_of(name) & imported)
 
 
 @functools.cache
-def packages_of_names() -> Mapping[str, list[str]]:
-    """Name of an import -> the installed packages that have it."""
-    return importlib.metadata.packages_distributions()
+def names_of(package: str) -> frozenset[str]:
+    """First names of what an installed package has for imports; none where it is not installed."""
+    try:
+        installed = importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError:
+        return frozenset()
+    if told := installed.read_text("top_level.txt"):
+        return frozenset(told.split())
+    modules = (file for file in installed.files or () if file.suffix == ".py")
+    return frozenset(file.parts[0].removesuffix(".py") for file in modules)
 
 
 @dataclass
@@ -87,6 +92,7 @@ class Closure:
     """Of each of their files, what counts of it."""
     outside: set[str] = field(default_factory=set)
     """First names of imports from elsewhere."""
+    _reader: Reader = field(default_factory=Reader)
     _offered: dict[str, dict[str, str]] = field(default_factory=dict)
     _added: set[str] = field(default_factory=set)
     _found: dict[str, Path | None] = field(default_factory=dict)
@@ -115,7 +121,7 @@ class Closure:
             if file not in self.meanings:
                 self.meanings[file] = ""  # being read
                 package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-                found = imports_of(file.read_text("utf-8"), package)
+                found = self._reader.read(file.read_text("utf-8"), package)
                 self.meanings[file] = found.meaning
                 self._offered[module] = self._add_found(found)
 
@@ -126,7 +132,11 @@ class Closure:
 
     def add_imports_of(self, file: Path) -> None:
         """Add what a file imports."""
-        self._add_found(imports_of(file.read_text("utf-8"), ""))
+        self._add_found(self._reader.read(file.read_text("utf-8"), ""))
+
+    def keep(self) -> None:
+        """Let a later run know what was read."""
+        self._reader.keep()
 
     def _add_found(self, found: Imports) -> dict[str, str]:
         """Returns what is fetched only when asked: name -> module."""
@@ -144,61 +154,3 @@ class Closure:
             both = (path.with_suffix(".py"), path / "__init__.py")
             self._found[module] = next((file for file in both if file.exists()), None)
         return self._found[module]
-
-
-class Imports(ast.NodeVisitor):
-    """Names that a module imports, anywhere in it, and modules that it loads by name."""
-
-    def __init__(self, package: str) -> None:
-        self.names: set[str] = set()
-        self.offered: dict[str, str] = {}
-        """Of a package with a `__getattr__`: what it imports when one of its names is used."""
-        self.meaning = ""
-        """What of the module counts; it is read but once for both."""
-        self._package = package
-        self._is_lazy = False
-
-    def visit_Module(self, node: ast.Module) -> None:
-        self._is_lazy = any(getattr(part, "name", "") == "__getattr__" for part in node.body)
-        self.generic_visit(node)
-
-    def visit_Dict(self, node: ast.Dict) -> None:
-        if not self._is_lazy:
-            self.generic_visit(node)
-            return
-        for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
-                self.offered[str(key.value)] = str(value.value)
-
-    def visit_If(self, node: ast.If) -> None:
-        if ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            for part in node.orelse:
-                self.visit(part)
-        else:
-            self.generic_visit(node)
-
-    def visit_Import(self, node: ast.Import) -> None:
-        self.names.update(alias.name for alias in node.names)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if node.level and not self._package:
-            return  # lies in the lab, and is hashed with it
-        above = self._package.split(".")
-        parts = above[: len(above) + 1 - node.level] if node.level else []
-        base = ".".join([*parts, *([node.module] if node.module else [])])
-        self.names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        # a program that is started, or an engine that is chosen, is named by a text
-        if isinstance(node.value, str) and OURS.fullmatch(node.value):
-            self.names.add(node.value)
-
-
-@functools.cache
-def imports_of(text: str, package: str) -> Imports:
-    """What a module or a percent script with this text imports."""
-    tree = compile(text, "module", "exec", FLAGS)
-    found = Imports(package)
-    found.visit(tree)
-    found.meaning = of_tree(tree)
-    return found

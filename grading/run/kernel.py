@@ -27,6 +27,7 @@ from grading.define.definition import Limits
 from grading.define.place import Place
 from grading.judge.outcome import Outcome
 from grading.run import packages
+from grading.run.processes import MARK
 from grading.sandbox import room
 from grading.sandbox.limits import LimitWatch
 from kafkalab.environment import of_docker_engine
@@ -40,8 +41,6 @@ PASSED_ON = (
 )
 OF_THE_MACHINE = ("KAFKALAB_ENGINE", "KAFKALAB_SPARK_MASTER", "KAFKALAB_SPARK_POOL")
 """Lead to what runs outside of the kernel, where a sandbox does not let it go."""
-MARK = "KAFKALAB_ATTEMPT"
-"""In the environment of the kernel and all that it starts; tells whose a stray process is."""
 START_TIMEOUT = 60
 LOOK_AGAIN = 1.0  # seconds until a kernel that starts is looked at
 CONNECT_AGAIN = 10  # milliseconds between attempts to reach one

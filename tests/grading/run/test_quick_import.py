@@ -36,3 +36,16 @@ def test_the_process_of_an_attempt_loads_nothing_heavy():
     )
     assert done.returncode == 0, f"what a check may want is there: {done.stderr}"
     assert done.stdout.split() == []
+
+
+def test_who_plans_and_tells_loads_no_client_of_kernels():
+    """Nobody waits longer for `./course grade` to begin than it needs: kernels are of attempts."""
+    code = (
+        "import grading.run.plan, grading.run.lanes, grading.keep.report, commands.grading, sys\n"
+        "print(*(name for name in ('jupyter_client', 'zmq', 'pandas') if name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
