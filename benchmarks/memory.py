@@ -60,7 +60,7 @@ spark = spark_session()
 rides = read_topic(spark, cluster, "rides")
 assert rides.count() == 20_000
 ledger.frame(spark).groupBy("partition", "state").count().toPandas()
-picture = charts.show(charts.records_per_second(rides), "Records per second.")
+charts.show(charts.records_per_second(rides), "Records per second.")
 """
 
 

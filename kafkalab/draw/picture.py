@@ -36,11 +36,20 @@ class Picture:
         return f'<img alt="{alternative}" width="{self.width}" src="{source}">'
 
 
-def show(ax: Axes, text: str) -> Picture:
-    """Turn a finished chart into the value of its cell; this call is the cell's last line.
+def show(ax: Axes, text: str) -> None:
+    """Show a finished chart below its cell, wherever in the cell this call stands.
 
-    `text` says what the chart shows, for those who cannot see it. The figure is closed: Jupyter
-    would otherwise draw it a second time, without the text.
+    `text` says what the chart shows, for those who cannot see it.
+    """
+    from IPython.display import display
+
+    display(picture(ax, text))
+
+
+def picture(ax: Axes, text: str) -> Picture:
+    """A finished chart with its words.
+
+    The figure is closed: Jupyter would otherwise draw it a second time, without the text.
     """
     import matplotlib.pyplot as plt
 

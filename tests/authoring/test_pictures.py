@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from authoring.marked import marks
 from authoring.pictures import Chart, hang, take
-from kafkalab import charts
+from kafkalab.draw.picture import picture
 from kafkalab.errors import CourseError
 
 LOSS = Chart("loss", "durability", "durability.loss(", "What was lost.")
@@ -18,10 +18,10 @@ LOSS = Chart("loss", "durability", "durability.loss(", "What was lost.")
 @pytest.fixture
 def executed(tmp_path: Path) -> Path:
     _, ax = plt.subplots()
-    shown = charts.show(ax, 'Of 100 records 100 were "safe" & lost.')
+    shown = picture(ax, 'Of 100 records 100 were "safe" & lost.')
     outputs = [
         new_output("stream", text="kept"),
-        new_output("execute_result", {"text/html": shown._repr_html_()}),
+        new_output("display_data", {"text/html": shown._repr_html_()}),
     ]
     cells = [
         new_code_cell("from kafkalab.lessons import durability"),

@@ -27,11 +27,10 @@ from kafkalab.draw.charts.common import (
     timeline,
 )
 from kafkalab.draw.charts.delivery import lost_and_extra, lost_and_extra_each
-from kafkalab.draw.picture import Picture, show
+from kafkalab.draw.picture import show
 
 __all__ = [
     "COLOURS",
-    "Picture",
     "latency_distribution",
     "lost_and_extra",
     "lost_and_extra_each",

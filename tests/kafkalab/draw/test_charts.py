@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from nbconvert import HTMLExporter
 
 from kafkalab import charts
 from kafkalab.cluster.segments import Batch
 from kafkalab.draw import drawing
-from kafkalab.draw.picture import Picture
+from kafkalab.draw.picture import Picture, picture
 from kafkalab.lessons import single_broker, transactions
 from tests.kafkalab.drawn import words
 
@@ -204,14 +206,32 @@ def test_charts_draw_into_axes_that_are_given():
 def drawn(title="One record in one partition", text="One bar, of height 1."):
     ax = charts.records_per_partition(pd.DataFrame({"partition": [0]}))
     ax.set_title(title)
-    return charts.show(ax, text)
+    return picture(ax, text)
 
 
 def test_showing_closes_the_figure_so_that_jupyter_draws_it_once():
-    picture = drawn()
+    shown = drawn()
     assert plt.get_fignums() == []
-    assert picture.png.startswith(b"\x89PNG")
-    assert len(picture.png) < 100_000
+    assert shown.png.startswith(b"\x89PNG")
+    assert len(shown.png) < 100_000
+
+
+def test_a_chart_is_shown_also_where_more_follows_in_its_cell():
+    cell = """
+import pandas as pd
+from kafkalab import charts
+charts.show(charts.records_per_partition(pd.DataFrame({"partition": [0]})), "One bar.")
+after = 1
+"""
+    shell = InteractiveShell.instance()  # what shows asks for the one there is
+    try:
+        with capture_output() as captured:
+            shell.run_cell(cell).raise_error()
+    finally:
+        InteractiveShell.clear_instance()
+    (output,) = captured.outputs
+    assert output.data["text/plain"] == "One bar."
+    assert output.data["text/html"].startswith('<img alt="One bar."')
 
 
 def test_a_picture_needs_words():
@@ -226,7 +246,7 @@ def test_the_same_data_gives_the_same_bytes():
 def test_a_long_title_is_folded_and_not_cut():
     ax = charts.records_per_partition(pd.DataFrame({"partition": [0]}))
     ax.set_title("A finding that needs a good many more words than one line has room for, alas")
-    charts.show(ax, "One bar.")
+    picture(ax, "One bar.")
     assert "\n" in ax.get_title(loc="left")
     ax.figure.draw_without_rendering()
     assert ax._left_title.get_window_extent().x1 <= ax.figure.bbox.x1
@@ -234,10 +254,10 @@ def test_a_long_title_is_folded_and_not_cut():
 
 def test_the_words_survive_in_html_and_in_plain_text():
     text = 'Found 3 of "100" records,\n97 < 100 & lost.'
-    picture = drawn(text=text)
-    assert repr(picture) == text
+    shown = drawn(text=text)
+    assert repr(shown) == text
     output = nbformat.v4.new_output(
-        "execute_result", {"text/html": picture._repr_html_(), "text/plain": repr(picture)}
+        "execute_result", {"text/html": shown._repr_html_(), "text/plain": repr(shown)}
     )
     cell = nbformat.v4.new_code_cell("charts.show(ax, text)", outputs=[output])
     page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
@@ -298,7 +318,7 @@ def test_spark_and_pandas_give_the_same_drawing():
         lambda data: charts.timeline(data, time="timestamp", value="partition", marks=marks),
         lambda data: charts.latency_distribution(data, by="partition"),
     ):
-        assert charts.show(draw(rows), "Spark").png == charts.show(draw(frame), "pandas").png
+        assert picture(draw(rows), "Spark").png == picture(draw(frame), "pandas").png
     assert "nothing to draw" in words(charts.records_per_second(rows.where("partition > 9")))
 
 
