@@ -71,6 +71,29 @@ def names_for_the_page(script: Script) -> Iterator[Problem]:
                 )
 
 
+def names_of_the_page(script: Script) -> Iterator[Problem]:
+    """Names that a page makes, a proof gives another value, and a later cell of the page uses.
+
+    Who writes such a proof has the page show what no reader sees.
+    """
+    above: set[str] = set()
+    changed: dict[str, Cell] = {}
+    for cell in script.code():
+        bound = _bound(cell.tree, inner=False)
+        if cell.is_proof:
+            changed |= dict.fromkeys(bound & above, cell)
+            continue
+        for name in sorted(changed.keys() & _used(cell.tree)):
+            yield script.problem(
+                changed[name].line,
+                f"a proof gives {name} another value, and line {cell.line} of the page uses it",
+                "let the proof have a name of its own",
+            )
+        above |= bound
+        for name in bound:
+            changed.pop(name, None)
+
+
 def _bound(node: ast.AST, inner: bool = True) -> set[str]:
     """Names that get a value, also those inside of functions and comprehensions if asked."""
     found = set()

@@ -64,7 +64,8 @@ def refusals(
     None where they are kept elsewhere: then what depends on them is not looked at.
     """
     lab = is_lab(script)
-    found = [*script.problems, *_frame(script.page(), lab), *proofs.names_for_the_page(script)]
+    found = [*script.problems, *_frame(script.page(), lab)]
+    found += [*proofs.names_for_the_page(script), *proofs.names_of_the_page(script)]
     titles = task_titles(script)
     for cell in script.cells:
         found += _tags(script, cell, lab, rows)

@@ -328,8 +328,8 @@ conflicts = {
 for setting, (value, named) in conflicts.items():
     own = quick.producer | {setting: value}
     if setting != "delivery_timeout_ms":
-        quiet = KafkaProducer(bootstrap_servers=cluster.address, **own)
-        assert quiet.config["enable_idempotence"] is False, f"{setting}={value} leaves it on"
+        without = KafkaProducer(bootstrap_servers=cluster.address, **own)
+        assert without.config["enable_idempotence"] is False, f"{setting}={value} leaves it on"
     said = "nothing: it was accepted"
     try:
         KafkaProducer(bootstrap_servers=cluster.address, enable_idempotence=True, **own)

@@ -176,6 +176,16 @@ def test_a_page_that_needs_a_proof_is_refused(makes: str, uses: str) -> None:
     assert not refused(made_again, "lessons/05_durability.py")
 
 
+def test_a_proof_leaves_what_the_page_shows_below_it_alone() -> None:
+    changing = PROOF.replace("assert", "records = 4\nassert")
+    found = refused(LESSON + changing, "lessons/05_durability.py")
+    assert any("a proof gives records another value" in problem for problem in found), found
+    made_again = changing.replace("\nrecords\n", "\nrecords = 5\nrecords\n")
+    assert not refused(LESSON + made_again, "lessons/05_durability.py")
+    unused = changing.replace("\nrecords\n", "\nprint()\n")
+    assert not refused(LESSON + unused, "lessons/05_durability.py")
+
+
 def test_names_inside_a_proof_and_inside_a_cell_are_their_own() -> None:
     proof = PROOF.replace("assert", "assert [error for error in [1]], records\nassert")
     page = "try:\n    1 / 0\nexcept ValueError as error:\n    print(error)"
