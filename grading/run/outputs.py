@@ -10,6 +10,7 @@ from nbformat.v4 import new_output
 
 MOST_TEXT = 20_000  # characters of one output
 MOST_PICTURE = 1_000_000
+"""Characters, also of HTML: the pictures of the course are sent in it."""
 MOST_OUTPUTS = 100
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 KEPT = ("text/plain", "text/html", "image/png", "image/jpeg")
@@ -81,8 +82,8 @@ def _capped(output: NotebookNode) -> NotebookNode:
     for kind in KEPT:
         if kind in output.get("data", {}):
             value = output["data"][kind]
-            if kind.startswith("text/"):
+            if kind == "text/plain":
                 data[kind] = shortened(str(value))
-            elif len(value) <= MOST_PICTURE:
-                data[kind] = value
+            elif isinstance(value, str) and len(value) <= MOST_PICTURE:
+                data[kind] = value  # whole or not at all: a piece of it shows nothing
     return NotebookNode({**output, "data": NotebookNode(data), "metadata": NotebookNode()})
