@@ -11,7 +11,7 @@ from grading.book import decisions, roster, rules, worksheet
 from grading.book.decisions import Decision
 from grading.book.labclass import LabClass, aliases
 from grading.book.marks import Arrival, Mark, absent, mark, of_several
-from grading.book.roster import Roster
+from grading.book.roster import Found, Roster
 from grading.book.rules import LAST, LabRule, Rules
 from grading.book.times import NoTime, in_utc
 from grading.book.worksheet import Worksheet
@@ -83,16 +83,32 @@ class ClassBook:
             (person for person in self.roster.people if person.id not in there),
             key=lambda person: (person.shown, person.id),
         )
+        begun = [(one, self._found(one, sheet).person) for one in store.waiting()]
+        wait = {person.id for _, person in begun if person}
+        graded = {one.id for one in marks}
+        first = [pair for pair in begun if pair[0].id not in graded]
         return LabClass(
             lab,
             tuple(marks),
             tuple(
-                absent(one, decisions.of_person(decided, {decisions.of_roster(one.id)}))
+                absent(
+                    one,
+                    decisions.of_person(decided, {decisions.of_roster(one.id)}),
+                    waits=one.id in wait,
+                )
                 for one in missing
             ),
             bool(self.roster.people),
             tuple(decided),
+            waiting=tuple(sorted(p.label if p else one.student for one, p in first)),
+            unclaimed=tuple(sorted(one.student for one, person in first if person is None)),
+            again=tuple(sorted(one.student for one, _ in begun if one.id in graded)),
         )
+
+    def _found(self, record: AttemptRecord, sheet: Worksheet) -> Found:
+        """Who of the class somebody is."""
+        also = sheet.of(record.number).also
+        return self.roster.find(record.number, record.plain or record.student, record.login, also)
 
     def _worksheet(self, rule: LabRule) -> Worksheet:
         return worksheet.read(self.folder / rule.worksheet) if rule.worksheet else Worksheet()
@@ -107,8 +123,7 @@ class ClassBook:
     ) -> Mark:
         """The mark of a person. several: all that they handed in, the first one first."""
         said = sheet.of(counted.number)
-        name = counted.plain or counted.student
-        found = self.roster.find(counted.number, name, counted.login, said.also)
+        found = self._found(counted, sheet)
         hand_ins = [counted if one.hand_in == counted.hand_in else one for one in several]
         if counted not in hand_ins:
             hand_ins.append(counted)

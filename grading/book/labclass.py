@@ -25,13 +25,29 @@ class LabClass:
     """On the roster, and no hand-in is theirs."""
     has_roster: bool
     decided: tuple[Decision, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Whose hand-ins are to be graded, and nothing of theirs is yet."""
+    unclaimed: tuple[str, ...] = ()
+    """Those of them who are nobody on the roster."""
+    again: tuple[str, ...] = ()
+    """Whose hand-ins are to be graded, and what was graded before counts till then."""
 
     def problems(self) -> list[str]:
         """What a teacher should look at."""
         found = []
-        unsettled = [one for one in self.missing if one.points is None and not one.is_excused]
+        if self.waiting:
+            of = "; ".join(self.waiting)
+            found.append(f"not graded yet, and the same ./course grade goes on with it: {of}")
+        if self.again:
+            of = "; ".join(self.again)
+            found.append(f"to be graded again, and what was graded before counts till then: {of}")
+        unsettled = [
+            one
+            for one in self.missing
+            if one.points is None and not one.is_excused and not one.waits
+        ]
         if unsettled:
-            names_of_them = ", ".join(one.person.label for one in unsettled)
+            names_of_them = "; ".join(one.person.label for one in unsettled)
             found.append(f"nothing was handed in by {names_of_them}")
         if self.has_roster:
             found += [
@@ -50,7 +66,7 @@ class LabClass:
             if one.unknown:
                 undated.setdefault(one.unknown, []).append(one.name)
         found += [
-            f"counted as in time, because {why}: {', '.join(people)}"
+            f"counted as in time, because {why}: {'; '.join(people)}"
             for why, people in undated.items()
         ]
         return found + self._without_object()
@@ -75,13 +91,13 @@ class LabClass:
         if len(found) == 1:
             return found[0]
         if found:
-            who = ", ".join(label_of(one) for one in found)
+            who = "; ".join(label_of(one) for one in found)
             raise CourseError(
                 f"{words} may be {len(found)} people.",
                 f"There are {who}.",
                 "Name them by what the others have not: id, login or name.",
             )
-        some = ", ".join(name_of(one) for one in self.everybody[:MOST_NAMED])
+        some = "; ".join(label_of(one) for one in self.everybody[:MOST_NAMED])
         raise CourseError(
             f"Nobody in {self.lab} is called {words}.", f"There are {some}.", "Name one of them."
         )

@@ -53,7 +53,7 @@ def by_student(path):
         (b"<!DOCTYPE html><html></html>", "it is a web page"),
         (b"[]", "it holds a list"),
         (b"42", "it holds a single value"),
-        (b"{", "it is not JSON"),
+        (b"{", "it is damaged or cut off: it is not JSON"),
         (b"[" * 200_000, "it is nested too deep"),
         (b"<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> mine\n", "merge conflict"),
         (b"\xff\xfe\x00", "it is not text in UTF-8"),
@@ -143,7 +143,7 @@ def test_a_folder_per_student_as_platforms_make_it(tmp_path, good):
     assert set(found) == {"Anna Ö", "ben", "carl", "dora", "lmüller"}
     assert found["Anna Ö"].notebook is not None
     assert found["ben"].notebook is not None
-    assert any("broken.ipynb: because it is not JSON" in note for note in found["ben"].notes)
+    assert any("broken.ipynb: because it is damaged" in note for note in found["ben"].notes)
     assert found["carl"].refusal is Outcome.NOTHING_HANDED_IN
     assert found["dora"].refusal is Outcome.NOTHING_HANDED_IN
 
