@@ -83,8 +83,13 @@ class ClassBook:
             (person for person in self.roster.people if person.id not in there),
             key=lambda person: (person.shown, person.id),
         )
-        begun = [(one, self._found(one, sheet).person) for one in store.waiting()]
+        of_waiting = [(one, self._found(one, sheet)) for one in store.waiting()]
+        begun = [(one, found.person) for one, found in of_waiting]
         wait = {person.id for _, person in begun if person}
+        perhaps: dict[str, set[str]] = defaultdict(set)
+        for record, found in [*((one.record, one.found) for one in marks), *of_waiting]:
+            for id in found.could_be:
+                perhaps[id].add(record.student)
         graded = {one.id for one in marks}
         first = [pair for pair in begun if pair[0].id not in graded]
         return LabClass(
@@ -95,6 +100,7 @@ class ClassBook:
                     one,
                     decisions.of_person(decided, {decisions.of_roster(one.id)}),
                     waits=one.id in wait,
+                    perhaps=tuple(sorted(perhaps[one.id])),
                 )
                 for one in missing
             ),

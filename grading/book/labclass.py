@@ -13,6 +13,7 @@ from grading.keep.record import AttemptRecord
 from kafkalab.errors import CourseError
 
 MOST_NAMED = 10
+MOODLE = "Moodle"
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class LabClass:
         unsettled = [
             one
             for one in self.missing
-            if one.points is None and not one.is_excused and not one.waits
+            if one.points is None and not one.is_excused and one.is_missing
         ]
         if unsettled:
             names_of_them = "; ".join(one.person.label for one in unsettled)
             found.append(f"nothing was handed in by {names_of_them}")
         if self.has_roster:
             found += [
-                f"{one.record.student}: {one.found.why}"
+                f"{one.record.student}: {one.found.why}{_what_tells(one)}"
                 for one in self.marks
                 if one.found.person is None
             ]
@@ -127,6 +128,13 @@ class LabClass:
     @property
     def everybody(self) -> list[Mark | Absent]:
         return [*self.marks, *self.missing]
+
+
+def _what_tells(one: Mark) -> str:
+    """What a teacher can do where nothing tells some people apart."""
+    if not one.found.could_be or one.record.platform != MOODLE:
+        return ""
+    return "; Moodle's grading worksheet tells, if class.toml names it"
 
 
 def _worth(one: Mark) -> float:

@@ -49,6 +49,13 @@ class Absent:
     is_excused: bool = False
     waits: bool = False
     """There is a hand-in, which is to be graded."""
+    perhaps: tuple[str, ...] = ()
+    """Hand-ins that may be theirs as well as somebody else's."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is sure that nothing is there."""
+        return not (self.waits or self.perhaps)
 
     @property
     def instead(self) -> str:
@@ -57,7 +64,7 @@ class Absent:
 
     @property
     def remarks(self) -> str:
-        return "; ".join(self.words) or (WAITS if self.waits else NOTHING)
+        return "; ".join(self.words) or state(self.waits, self.perhaps)
 
     def as_mark(self, full: float) -> Mark:
         """The same, as if there were a hand-in with nothing in it."""
@@ -147,18 +154,27 @@ def mark(
     )
 
 
-def absent(person: Person, decided: Decided, waits: bool = False) -> Absent:
+def state(waits: bool, perhaps: Sequence[str]) -> str:
+    """How it stands with somebody who has no mark."""
+    if waits:
+        return WAITS
+    return f"nobody can say whether this is theirs: {', '.join(perhaps)}" if perhaps else NOTHING
+
+
+def absent(
+    person: Person, decided: Decided, waits: bool = False, perhaps: tuple[str, ...] = ()
+) -> Absent:
     """What counts for somebody of whom nothing is graded. waits: what they handed in is to be."""
-    state = WAITS if waits else NOTHING
-    said = f"{state[0].upper()}{state[1:]}"
+    now = state(waits, perhaps)
+    said = f"{now[0].upper()}{now[1:]}"
     words = [f"{one.who} writes: {one.words}" for one in decided.comments]
     if one := decided.mark():
         words.insert(0, f"{said}; {one.points:g} points, set by {one.who}: {one.words}")
-        return Absent(person, one.points, tuple(words), waits=waits)
+        return Absent(person, one.points, tuple(words), waits=waits, perhaps=perhaps)
     if one := decided.excuse():
         words.insert(0, f"{said}; excused by {one.who}: {one.words}")
-        return Absent(person, None, tuple(words), is_excused=True, waits=waits)
-    return Absent(person, None, (state, *words) if words else (), waits=waits)
+        return Absent(person, None, tuple(words), True, waits, perhaps)
+    return Absent(person, None, (now, *words) if words else (), waits=waits, perhaps=perhaps)
 
 
 def of_several(marks: Sequence[Mark], rule: LabRule) -> Mark:

@@ -28,7 +28,7 @@ def write(lab: Definition, store: Store) -> Path:
     records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
     marks = {mark.id: _shown(mark) for mark in found.marks}
     missing = [_absent(one) for one in found.missing]
-    missing += [Missing(name, "", "", "", WAITS, waits=True) for name in found.unclaimed]
+    missing += [Missing(name, "", "", "", WAITS, True, False) for name in found.unclaimed]
 
     def mark_of(record: AttemptRecord) -> MarkShown:
         return marks[record.id]
@@ -104,4 +104,6 @@ def _cell(line: CheckMark) -> float | str | None:
 def _absent(one: Absent) -> Missing:
     points = one.instead if one.points is None else one.points
     person = one.person
-    return Missing(person.shown, person.id, person.section, points, one.remarks, one.waits)
+    return Missing(
+        person.shown, person.id, person.section, points, one.remarks, one.waits, one.is_missing
+    )

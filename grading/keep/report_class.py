@@ -54,6 +54,8 @@ class Missing:
     says: str
     waits: bool = False
     """There is a hand-in, which is to be graded."""
+    is_sure: bool = True
+    """That there is none."""
 
 
 MarkOf = Callable[[AttemptRecord], MarkShown]

@@ -91,6 +91,19 @@ def test_a_hand_in_that_waits_is_not_called_missing(interrupted, has_roster, cap
     assert {one.student for one in waits} >= {"Ada Lee", "Guest X"}
 
 
+def test_whom_nothing_tells_apart_is_not_called_missing(classroom, capsys):
+    classroom.write("students.csv", 'id,name\ns1,Ben Kim\ns2,"Kim, Ben"\ns3,Cem Ay\n')
+    classroom.hand_in("Ben Kim", "41001", platform="Moodle", shown="Ben Kim (41001)")
+    assert call(classroom, "report") == 0
+    said = capsys.readouterr().out
+    assert "Ben Kim (41001): several of students.csv could be meant: s1, s2; Moodle's" in said
+    assert "nothing was handed in by Cem Ay (s3)" in said.splitlines()[0]
+    says = {row["id"]: row["says"] for row in rows(classroom).values()}
+    assert says["s2"] == "nobody can say whether this is theirs: Ben Kim (41001)"
+    page = (classroom.store.folder / "class.html").read_text("utf-8")
+    assert "1 hand-in, 1 of the class without one" in page
+
+
 def test_what_was_graded_since_waits_no_more(classroom, capsys):
     upload = uploaded(classroom, Ada_Lee="{", Ben_Ohm="")
     assert call(classroom, "grade", upload, "--trust-students") == 0
