@@ -130,6 +130,22 @@ def test_a_folder_of_notebooks(tmp_path, good):
     assert intake.ignored == ("notes.txt: no notebook",)
 
 
+@pytest.mark.parametrize("named", ["", "lab90.ipynb", "mine.zip"])
+def test_one_person_of_a_class_is_the_same_person_alone(tmp_path, good, named):
+    folder = tmp_path / "Anna Ö_123_assignsubmission_file"
+    folder.mkdir()
+    if named == "mine.zip":
+        with zipfile.ZipFile(folder / named, "w") as archive:
+            archive.writestr("deep/lab90.ipynb", good)
+    else:
+        (folder / "lab90.ipynb").write_bytes(good)
+    (of_all,) = collect(tmp_path, "lab90_tiny").submissions
+    (alone,) = collect(folder / named, "lab90_tiny").submissions
+    assert (alone.student, alone.id, alone.platform) == ("Anna Ö", "123", "Moodle")
+    assert alone.id == of_all.id
+    assert alone.notebook == of_all.notebook
+
+
 def test_a_folder_per_student_as_platforms_make_it(tmp_path, good):
     for folder in ("Anna Ö_123_assignsubmission_file_", "ben", "carl", "dora"):
         (tmp_path / folder).mkdir()
