@@ -16,6 +16,7 @@ from grading.book.rules import LAST, LabRule, Rules
 from grading.book.times import NoTime, in_utc
 from grading.book.worksheet import Worksheet
 from grading.define.place import places
+from grading.judge.outcome import REFUSED
 from grading.keep.record import AttemptRecord, Store
 from kafkalab.files import write_whole
 
@@ -130,7 +131,9 @@ class ClassBook:
         """The mark of a person. several: all that they handed in, the first one first."""
         said = sheet.of(counted.number)
         found = self._found(counted, sheet)
-        hand_ins = [counted if one.hand_in == counted.hand_in else one for one in several]
+        # What could not be read counts only where there is nothing else, and then the latest.
+        read = [one for one in several if one.outcome not in REFUSED]
+        hand_ins = [counted if one.hand_in == counted.hand_in else one for one in read]
         if counted not in hand_ins:
             hand_ins.append(counted)
         dated = [(one, self._arrival([one.handed_in])) for one in hand_ins]

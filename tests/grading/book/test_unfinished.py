@@ -132,6 +132,22 @@ def test_an_unreadable_hand_in_has_numbers_only_where_a_teacher_gave_them(classr
     assert of_cem() == ["5", "", "", "", ""]
 
 
+def test_what_was_unreadable_twice_is_one_hand_in_and_late(classroom, capsys):
+    classroom.write("students.csv", "id,name,lab90\ns1,Cem Ay,2026-11-28T12:00:00\n")
+    classroom.write(
+        "class.toml",
+        'timezone = "UTC"\n[late]\npercent_per_day = 50\n'
+        '[labs.lab90]\ndue = 2026-11-28T10:00:00\ncounts = "best"\n',
+    )
+    for reason in ("it is cut off", "it is damaged"):
+        classroom.hand_in("Cem Ay", refusal=Outcome.UNREADABLE, why=reason)
+    why = ("--why", "read by hand", "--by", "Ms Berg")
+    assert call(classroom, "review", "Cem Ay", "doubled", "--points", "2", *why) == 0
+    assert call(classroom, "report") == 0
+    assert "counted as in time" not in capsys.readouterr().out
+    assert rows(classroom)["Cem Ay"]["points"] == "1"
+
+
 def test_what_counts_stands_in_the_table_of_a_class_that_is_graded_again(classroom, capsys):
     upload = uploaded(classroom, Ada_Lee="{", Ben_Ohm="")
     assert call(classroom, "grade", upload, "--trust-students") == 0
