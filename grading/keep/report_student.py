@@ -98,7 +98,7 @@ def student_page(lab: Definition, record: AttemptRecord, evidence: Evidence | No
         lab=lab,
         record=record,
         says=_says(record),
-        notes=[note for note in record.notes if _task_of(note) not in lab.tasks],
+        notes=[note for note in record.notes if not is_run or _task_of(note) not in lab.tasks],
         tasks=tasks,
         parameters=evidence.parameters if evidence and is_run else {},
     )

@@ -127,6 +127,10 @@ def test_an_unreadable_hand_in_has_numbers_only_where_a_teacher_gave_them(classr
     why = ("--why", "read by hand", "--by", "Ms Berg")
     assert call(classroom, "review", "Cem Ay", "doubled", "--points", "1.5", *why) == 0
     assert of_cem() == ["1.5", "1.5", "", "1.5", ""]
+    (page,) = (classroom.store.folder / "students").iterdir()
+    said = page.read_text("utf-8")
+    assert "1.5 of 8 points" in said
+    assert "Task 1, The number is doubled: 1.5 of 2 points, set by Ms Berg: read by hand" in said
     assert call(classroom, "review", "Cem Ay", "--points", "5", *why) == 0
     assert call(classroom, "review", "Cem Ay", "doubled", "--undo", *why) == 0
     assert of_cem() == ["5", "", "", "", ""]
