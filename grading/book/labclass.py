@@ -35,13 +35,7 @@ class LabClass:
 
     def problems(self) -> list[str]:
         """What a teacher should look at."""
-        found = []
-        if self.waiting:
-            of = "; ".join(self.waiting)
-            found.append(f"not graded yet, and the same ./course grade goes on with it: {of}")
-        if self.again:
-            of = "; ".join(self.again)
-            found.append(f"to be graded again, and what was graded before counts till then: {of}")
+        found = self.unfinished()
         unsettled = [
             one
             for one in self.missing
@@ -71,6 +65,17 @@ class LabClass:
             for why, people in undated.items()
         ]
         return found + self._without_object()
+
+    def unfinished(self) -> list[str]:
+        """Whose hand-ins are still to be graded."""
+        found = []
+        if self.waiting:
+            of = "; ".join(self.waiting)
+            found.append(f"not graded yet, and the same ./course grade goes on with it: {of}")
+        if self.again:
+            of = "; ".join(self.again)
+            found.append(f"to be graded again, and what was graded before counts till then: {of}")
+        return found
 
     def _without_object(self) -> list[str]:
         """Decisions about somebody, or a check, that is not there any more."""

@@ -5,7 +5,7 @@
                            /evidence.json   what was seen; points can be made of it again
                            /run.ipynb       the notebook that ran, with its outputs
     COURSE/LAB/class.json               the attempt that counts for each person now
-    COURSE/LAB/waiting.json             whose hand-ins were to be run when grading last began
+    COURSE/LAB/waiting.json             whose hand-ins were to be run, and may have ended since
     COURSE/LAB/decisions.json           what a teacher decided by hand
     COURSE/students.csv, class.toml     what a teacher wrote: the class, its rules
 

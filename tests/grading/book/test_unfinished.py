@@ -84,7 +84,9 @@ def test_a_hand_in_that_waits_is_not_called_missing(interrupted, has_roster, cap
     others = ", 1 of the class without one" if has_roster else ""
     assert f"1 hand-in, 2 more not graded yet{others}." in page
     assert call(interrupted, "export", "--to", "moodle") == 0
-    assert f"no number {ben}: {WAITS}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"no number {ben}: {WAITS}" in said
+    assert "what was graded before counts till then: Ada Lee" in said
 
     interrupted.hand_in("Ben Ohm", "41001", text="# Task 1\nx = 2", platform="Moodle")
     waits = interrupted.store.waiting()
