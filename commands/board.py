@@ -63,11 +63,14 @@ def _points(record: "AttemptRecord") -> str:
 
 
 def print_class(
-    console: Console, lab: Definition, records: "list[AttemptRecord]", found: "LabClass"
+    console: Console,
+    lab: Definition,
+    records: "list[AttemptRecord]",
+    found: "LabClass | None" = None,
 ) -> None:
-    """Those that were asked for, with what counts for them now."""
+    """Those that were asked for, with what counts for them in the class."""
     table = Table("student", "outcome", "points", title=lab.title)
-    marks = {mark.id: mark for mark in found.marks}
+    marks = {mark.id: mark for mark in (found.marks if found else ())}
     for record in records:
         points, mark = _points(record), marks.get(record.id)
         if mark is not None and mark.points is not None:
