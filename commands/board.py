@@ -15,6 +15,7 @@ from grading.keep.words import as_number, counted, headline, in_words
 
 if TYPE_CHECKING:
     from grading.book.classbook import ClassBook
+    from grading.book.labclass import LabClass
     from grading.keep.record import AttemptRecord
     from grading.run.lanes import Progress
 
@@ -61,10 +62,22 @@ def _points(record: "AttemptRecord") -> str:
     return f"{as_number(record.reached)} of {as_number(record.full)}"
 
 
-def print_class(console: Console, lab: Definition, records: "list[AttemptRecord]") -> None:
+def print_class(
+    console: Console,
+    lab: Definition,
+    records: "list[AttemptRecord]",
+    found: "LabClass | None" = None,
+) -> None:
+    """Those that were asked for, with what counts for them in the class."""
     table = Table("student", "outcome", "points", title=lab.title)
+    marks = {mark.id: mark for mark in (found.marks if found else ())}
     for record in records:
-        points = _points(record)
+        points, mark = _points(record), marks.get(record.id)
+        if mark is not None and mark.points is not None:
+            counts = f"{as_number(mark.points)} of {as_number(mark.full)}"
+            points = counts if counts == points else f"{counts} (the run: {points})"
+        elif mark is not None and mark.is_excused:
+            points = f"{mark.instead} (the run: {points})"
         table.add_row(escape(record.student), escape(in_words(record)), points)
     console.print(table)
     heads = Counter(map(headline, records))

@@ -63,6 +63,7 @@ def export(
         raise CourseError(f"For {to} no table is filled in.", "", "Leave --table out.")
     found = ClassBook.read(out).lab(graded.name)
     console = Console(soft_wrap=True, highlight=False)
+    tell(console, "look at:", found.unfinished())
     file = out / graded.name / FILES[to]
     if to == "csv":
         write_whole(file, exports.plain(found).text())

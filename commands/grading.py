@@ -105,16 +105,22 @@ def _grade(
     if reasons := Counter(one.why for one in work):
         told = ", ".join(f"{count} {why}" for why, count in reasons.items())
         console.print(f"{len(work)} to run: {told}.", highlight=False)
+    store.expect(one.record for one in work)
     board = Board(console, len(work))
-    with board.live:
-        records += Lanes(graded, store, board.tell, around, server).run(work, jobs)
+    try:
+        with board.live:
+            records += Lanes(graded, store, board.tell, around, server).run(work, jobs)
+    except KeyboardInterrupt:
+        console.print("The same command goes on where this one stops.", highlight=False)
+        raise
     page = report.write(graded, store)
     records.sort(key=lambda record: record.student)
+    course = ClassBook.read(out)
     if json:
         json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)
     else:
-        print_class(console, graded, records)
-    tell_problems(console, ClassBook.read(out), graded.name)
+        print_class(console, graded, records, course.lab(graded.name))
+    tell_problems(console, course, graded.name)
     console.print(f"The class table is {page}", highlight=False)
     if any(record.outcome in OURS for record in records):
         raise typer.Exit(FAULTS)

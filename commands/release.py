@@ -27,6 +27,8 @@ def release(
     """
     root = repository()
     made = edition_of(root)
+    words = f"Looking in {len(made.files)} files for what students must not get."
+    Console(stderr=True, highlight=False).print(words)
     if found := list(leaks(root, made.files)):
         raise CourseError(
             "Nothing was written: students would get what they must not.",

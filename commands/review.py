@@ -136,12 +136,10 @@ def _list(console: Console, found: "LabClass") -> None:
 def _show(console: Console, found: "LabClass", whose: "Mark | Absent") -> None:
     from grading.book.labclass import label_of
     from grading.book.marks import Mark
-    from grading.judge.outcome import REFUSED
 
     if isinstance(whose, Mark):
         console.print(escape(f"{label_of(whose)}: {_points(whose)}"))
-        is_run = whose.record.outcome not in REFUSED
-        for line in sorted(whose.lines, key=lambda one: one.check["task"]) if is_run else ():
+        for line in sorted(whose.lines, key=lambda one: one.check["task"]):
             said = "excused" if line.is_excused else f"{as_number(line.reached)} of {line.full:g}"
             task, id, title = (line.check[what] for what in ("task", "id", "title"))
             console.print(escape(f"  {task}  {id}: {said}  {title}"))

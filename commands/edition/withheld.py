@@ -29,6 +29,8 @@ LONG_ENOUGH = 100
 """Letters that nobody writes by chance."""
 TOO_SHORT = 20
 """Of a whole text: what is shorter may stand anywhere."""
+A_PIECE = 25
+"""Of what a wrong answer puts in place of a piece: a shorter one is an expression of anybody."""
 LAYOUT = re.compile(r"""[\s"'#\\>|`]+""")
 
 
@@ -38,7 +40,7 @@ class Withheld:
 
     place: str
     text: str
-    kind: Literal["text", "name", "answer"] = "text"
+    kind: Literal["text", "piece", "name", "answer"] = "text"
 
     @property
     def lab(self) -> tuple[str, ...]:
@@ -50,11 +52,12 @@ class Withheld:
 
         Of a text that is shorter, all of it.
         """
+        least = A_PIECE if self.kind == "piece" else TOO_SHORT
         lines = [compact(line) for line in self.text.splitlines()]
         whole, at = "".join(lines), 0
         for line in lines:
             part = whole[at : at + LONG_ENOUGH]
-            if line and len(part) >= (TOO_SHORT if at == 0 else LONG_ENOUGH):
+            if line and len(part) >= (least if at == 0 else LONG_ENOUGH):
                 yield part
             at += len(line)
 
@@ -64,14 +67,21 @@ def compact(text: str) -> str:
     return LAYOUT.sub("", text)
 
 
-def typed(code: str) -> Iterator[tuple[int, str]]:
+def typed(code: str, page: str = "") -> Iterator[tuple[int, str]]:
     """The dictionaries, lists and sets that code spells out, with their lines: of two entries at
-    least, in no order.
+    least, in no order. Not those of which it asks only what is `in` them, in words of the `page`.
     """
     try:
         tree = ast.parse(code)
     except SyntaxError:
         return
+    asked = {
+        id(side)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        for side, how in zip(node.comparators, node.ops, strict=True)
+        if isinstance(how, ast.In | ast.NotIn)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict | ast.List | ast.Set | ast.Tuple):
             try:
@@ -79,6 +89,8 @@ def typed(code: str) -> Iterator[tuple[int, str]]:
             except (ValueError, TypeError):
                 continue
             entries = value.items() if isinstance(value, dict) else value
+            if id(node) in asked and all(f'"{one}"' in page for one in entries):
+                continue
             if len(entries) > 1:
                 yield node.lineno, repr(sorted(map(repr, entries)))
 
@@ -91,7 +103,7 @@ def leaks(root: Path, files: Mapping[PurePosixPath, bytes]) -> Iterator[str]:
     parts = {
         part: one.place
         for one in secrets
-        if one.kind == "text"
+        if one.kind in {"text", "piece"}
         for part in one.parts()
         if part not in given
     }
@@ -123,6 +135,7 @@ def _given(script: Script) -> Iterator[str]:
 
 
 def _withheld(root: Path, script: Script) -> Iterator[Withheld]:
+    page = "\n".join(_given(script))
     for cell in script.code():
         if cell.is_proof:
             yield Withheld(f"{script.path}:{cell.line}", cell.text)
@@ -130,7 +143,7 @@ def _withheld(root: Path, script: Script) -> Iterator[Withheld]:
             text = "\n".join(cell.lines[region.first + 1 + bool(region.stub) : region.last])
             there = f"{script.path}:{cell.line + region.first}"
             yield Withheld(there, text)
-            for _, answer in typed(textwrap.dedent(text)):
+            for _, answer in typed(textwrap.dedent(text), page):
                 yield Withheld(there, answer, "answer")
     if script.path.startswith("grading/labs/"):
         yield from _of_the_teacher(Place(root, PurePosixPath(script.path).parent.name))
@@ -148,8 +161,11 @@ def _of_the_teacher(place: Place) -> Iterator[Withheld]:
                     yield Withheld(there, node.name, "name")
     for file in sorted((place.teacher / "wrong").glob("*.toml")):
         table = tomllib.loads(file.read_text("utf-8"))
-        for text in (table["why"], table.get("answer", ""), *table.get("replace", {}).values()):
-            yield Withheld((folder / "wrong" / file.name).as_posix(), text)
+        there = (folder / "wrong" / file.name).as_posix()
+        for text in (table["why"], table.get("answer", "")):
+            yield Withheld(there, text)
+        for text in table.get("replace", {}).values():
+            yield Withheld(there, text, "piece")
 
 
 def _texts(content: bytes) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from grading.book.labclass import LabClass, known_as
 from grading.book.marks import Absent, Mark
+from grading.book.platforms import CANVAS, MOODLE
 from grading.define.definition import Definition
 
 PROGRAM = Path(__file__).parent / "gradescope"
@@ -30,7 +31,7 @@ def archive(found: LabClass, lab: Definition) -> tuple[bytes, int]:
     table: dict[str, Any] = {}
     for mark in marks:
         result = _result(mark, lab)
-        table |= {word: result for word in known_as(mark) if shared[word] == 1}
+        table |= {word: result for word in known_there(mark) if shared[word] == 1}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as opened:
         for name in FILES:
@@ -41,6 +42,16 @@ def archive(found: LabClass, lab: Definition) -> tuple[bytes, int]:
     return packed.getvalue(), len(marks)
 
 
+def known_there(mark: Mark) -> set[str]:
+    """What Gradescope may call somebody: not by a number that only another platform gives."""
+    record, person = mark.record, mark.found.person
+    if record.platform not in (MOODLE.name, CANVAS.name):
+        return known_as(mark)
+    words = [record.plain or record.student, record.login]
+    words += [person.id, person.name, person.login] if person else []
+    return {word.casefold() for word in words if word}
+
+
 def _result(mark: Mark, lab: Definition) -> dict[str, Any]:
     """What Gradescope shows: the points, and those of each task. Checks are not named."""
     scale = lab.points / mark.full if mark.full else 0
@@ -48,7 +59,7 @@ def _result(mark: Mark, lab: Definition) -> dict[str, Any]:
     for task in lab.tasks.values():
         lines = [line for line in mark.lines if line.check["task"] == task.number]
         full = sum(line.full for line in lines)
-        if full:
+        if full and any(line.reached is not None for line in lines):
             tests.append(
                 {
                     "name": f"Task {task.number}: {task.title}",

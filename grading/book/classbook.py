@@ -11,11 +11,12 @@ from grading.book import decisions, roster, rules, worksheet
 from grading.book.decisions import Decision
 from grading.book.labclass import LabClass, aliases
 from grading.book.marks import Arrival, Mark, absent, mark, of_several
-from grading.book.roster import Roster
+from grading.book.roster import Found, Roster
 from grading.book.rules import LAST, LabRule, Rules
 from grading.book.times import NoTime, in_utc
 from grading.book.worksheet import Worksheet
 from grading.define.place import places
+from grading.judge.outcome import REFUSED
 from grading.keep.record import AttemptRecord, Store
 from kafkalab.files import write_whole
 
@@ -83,16 +84,38 @@ class ClassBook:
             (person for person in self.roster.people if person.id not in there),
             key=lambda person: (person.shown, person.id),
         )
+        of_waiting = [(one, self._found(one, sheet)) for one in store.waiting()]
+        begun = [(one, found.person) for one, found in of_waiting]
+        wait = {person.id for _, person in begun if person}
+        perhaps: dict[str, set[str]] = defaultdict(set)
+        for record, found in [*((one.record, one.found) for one in marks), *of_waiting]:
+            for id in found.could_be:
+                perhaps[id].add(record.student)
+        graded = {one.id for one in marks}
+        first = [pair for pair in begun if pair[0].id not in graded]
         return LabClass(
             lab,
             tuple(marks),
             tuple(
-                absent(one, decisions.of_person(decided, {decisions.of_roster(one.id)}))
+                absent(
+                    one,
+                    decisions.of_person(decided, {decisions.of_roster(one.id)}),
+                    waits=one.id in wait,
+                    perhaps=tuple(sorted(perhaps[one.id])),
+                )
                 for one in missing
             ),
             bool(self.roster.people),
             tuple(decided),
+            waiting=tuple(sorted(p.label if p else one.student for one, p in first)),
+            unclaimed=tuple(sorted(one.student for one, person in first if person is None)),
+            again=tuple(sorted(one.student for one, _ in begun if one.id in graded)),
         )
+
+    def _found(self, record: AttemptRecord, sheet: Worksheet) -> Found:
+        """Who of the class somebody is."""
+        also = sheet.of(record.number).also
+        return self.roster.find(record.number, record.plain or record.student, record.login, also)
 
     def _worksheet(self, rule: LabRule) -> Worksheet:
         return worksheet.read(self.folder / rule.worksheet) if rule.worksheet else Worksheet()
@@ -107,9 +130,10 @@ class ClassBook:
     ) -> Mark:
         """The mark of a person. several: all that they handed in, the first one first."""
         said = sheet.of(counted.number)
-        name = counted.plain or counted.student
-        found = self.roster.find(counted.number, name, counted.login, said.also)
-        hand_ins = [counted if one.hand_in == counted.hand_in else one for one in several]
+        found = self._found(counted, sheet)
+        # What could not be read counts only where there is nothing else, and then the latest.
+        read = [one for one in several if one.outcome not in REFUSED]
+        hand_ins = [counted if one.hand_in == counted.hand_in else one for one in read]
         if counted not in hand_ins:
             hand_ins.append(counted)
         dated = [(one, self._arrival([one.handed_in])) for one in hand_ins]

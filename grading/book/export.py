@@ -9,7 +9,7 @@ import html
 from dataclasses import dataclass, field
 
 from grading.book.labclass import LabClass
-from grading.book.marks import Mark
+from grading.book.marks import WAITS, Mark
 from grading.book.platforms import (
     CANVAS,
     MOODLE,
@@ -158,7 +158,7 @@ def without_number(found: LabClass, excused_too: bool = False) -> list[str]:
     for none in found.missing:
         if none.points is None and not (excused_too and none.is_excused):
             lines.append(f"{none.person.label}: {none.remarks}")
-    return lines
+    return lines + [f"{name}: {WAITS}" for name in found.unclaimed]
 
 
 def _with_number(found: LabClass, done: Exported, excused_too: bool = False) -> list[Mark]:

@@ -13,6 +13,7 @@ from grading.keep.record import AttemptRecord
 from kafkalab.errors import CourseError
 
 MOST_NAMED = 10
+MOODLE = "Moodle"
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,27 @@ class LabClass:
     """On the roster, and no hand-in is theirs."""
     has_roster: bool
     decided: tuple[Decision, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """Whose hand-ins are to be graded, and nothing of theirs is yet."""
+    unclaimed: tuple[str, ...] = ()
+    """Those of them who are nobody on the roster."""
+    again: tuple[str, ...] = ()
+    """Whose hand-ins are to be graded, and what was graded before counts till then."""
 
     def problems(self) -> list[str]:
         """What a teacher should look at."""
-        found = []
-        unsettled = [one for one in self.missing if one.points is None and not one.is_excused]
+        found = self.unfinished()
+        unsettled = [
+            one
+            for one in self.missing
+            if one.points is None and not one.is_excused and one.is_missing
+        ]
         if unsettled:
-            names_of_them = ", ".join(one.person.label for one in unsettled)
+            names_of_them = "; ".join(one.person.label for one in unsettled)
             found.append(f"nothing was handed in by {names_of_them}")
         if self.has_roster:
             found += [
-                f"{one.record.student}: {one.found.why}"
+                f"{one.record.student}: {one.found.why}{_what_tells(one)}"
                 for one in self.marks
                 if one.found.person is None
             ]
@@ -50,10 +61,21 @@ class LabClass:
             if one.unknown:
                 undated.setdefault(one.unknown, []).append(one.name)
         found += [
-            f"counted as in time, because {why}: {', '.join(people)}"
+            f"counted as in time, because {why}: {'; '.join(people)}"
             for why, people in undated.items()
         ]
         return found + self._without_object()
+
+    def unfinished(self) -> list[str]:
+        """Whose hand-ins are still to be graded."""
+        found = []
+        if self.waiting:
+            of = "; ".join(self.waiting)
+            found.append(f"not graded yet, and the same ./course grade goes on with it: {of}")
+        if self.again:
+            of = "; ".join(self.again)
+            found.append(f"to be graded again, and what was graded before counts till then: {of}")
+        return found
 
     def _without_object(self) -> list[str]:
         """Decisions about somebody, or a check, that is not there any more."""
@@ -75,13 +97,13 @@ class LabClass:
         if len(found) == 1:
             return found[0]
         if found:
-            who = ", ".join(label_of(one) for one in found)
+            who = "; ".join(label_of(one) for one in found)
             raise CourseError(
                 f"{words} may be {len(found)} people.",
                 f"There are {who}.",
                 "Name them by what the others have not: id, login or name.",
             )
-        some = ", ".join(name_of(one) for one in self.everybody[:MOST_NAMED])
+        some = "; ".join(label_of(one) for one in self.everybody[:MOST_NAMED])
         raise CourseError(
             f"Nobody in {self.lab} is called {words}.", f"There are {some}.", "Name one of them."
         )
@@ -111,6 +133,13 @@ class LabClass:
     @property
     def everybody(self) -> list[Mark | Absent]:
         return [*self.marks, *self.missing]
+
+
+def _what_tells(one: Mark) -> str:
+    """What a teacher can do where nothing tells some people apart."""
+    if not one.found.could_be or one.record.platform != MOODLE:
+        return ""
+    return "; Moodle's grading worksheet tells, if class.toml names it"
 
 
 def _worth(one: Mark) -> float:

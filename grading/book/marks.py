@@ -15,6 +15,8 @@ from grading.judge.outcome import REFUSED, Outcome
 from grading.keep.record import FINISHED, AttemptRecord
 
 EXCUSED = "excused"
+NOTHING = "nothing was handed in"
+WAITS = "the hand-in is not graded yet"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,15 @@ class Absent:
     points: float | None = None
     words: tuple[str, ...] = ()
     is_excused: bool = False
+    waits: bool = False
+    """There is a hand-in, which is to be graded."""
+    perhaps: tuple[str, ...] = ()
+    """Hand-ins that may be theirs as well as somebody else's."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is sure that nothing is there."""
+        return not (self.waits or self.perhaps)
 
     @property
     def instead(self) -> str:
@@ -53,7 +64,7 @@ class Absent:
 
     @property
     def remarks(self) -> str:
-        return "; ".join(self.words) or "nothing was handed in"
+        return "; ".join(self.words) or state(self.waits, self.perhaps)
 
     def as_mark(self, full: float) -> Mark:
         """The same, as if there were a hand-in with nothing in it."""
@@ -112,7 +123,8 @@ def mark(
     decided: Decided = Decided(),  # noqa: B008 - it cannot change
 ) -> Mark:
     """The mark for an attempt. What could not be read has no number but a teacher's."""
-    lines = tuple(_line(check, decided) for check in record.checks)
+    is_refused = record.outcome in REFUSED
+    lines = tuple(_line(check, decided, is_refused) for check in record.checks)
     full = _full(record, lines)
     earned = _sum(record, lines)
     words = [line.words for line in lines if line.words]
@@ -142,18 +154,27 @@ def mark(
     )
 
 
-def absent(person: Person, decided: Decided) -> Absent:
-    """What counts for somebody who handed in nothing."""
+def state(waits: bool, perhaps: Sequence[str]) -> str:
+    """How it stands with somebody who has no mark."""
+    if waits:
+        return WAITS
+    return f"nobody can say whether this is theirs: {', '.join(perhaps)}" if perhaps else NOTHING
+
+
+def absent(
+    person: Person, decided: Decided, waits: bool = False, perhaps: tuple[str, ...] = ()
+) -> Absent:
+    """What counts for somebody of whom nothing is graded. waits: what they handed in is to be."""
+    now = state(waits, perhaps)
+    said = f"{now[0].upper()}{now[1:]}"
     words = [f"{one.who} writes: {one.words}" for one in decided.comments]
     if one := decided.mark():
-        words.insert(
-            0, f"Nothing was handed in; {one.points:g} points, set by {one.who}: {one.words}"
-        )
-        return Absent(person, one.points, tuple(words))
+        words.insert(0, f"{said}; {one.points:g} points, set by {one.who}: {one.words}")
+        return Absent(person, one.points, tuple(words), waits=waits, perhaps=perhaps)
     if one := decided.excuse():
-        words.insert(0, f"Nothing was handed in; excused by {one.who}: {one.words}")
-        return Absent(person, None, tuple(words), is_excused=True)
-    return Absent(person, None, ("nothing was handed in", *words) if words else ())
+        words.insert(0, f"{said}; excused by {one.who}: {one.words}")
+        return Absent(person, None, tuple(words), True, waits, perhaps)
+    return Absent(person, None, (now, *words) if words else (), waits=waits, perhaps=perhaps)
 
 
 def of_several(marks: Sequence[Mark], rule: LabRule) -> Mark:
@@ -173,7 +194,7 @@ def bounded(points: float, full: float) -> float:
     return round(min(max(points, 0.0), full), 2)
 
 
-def _line(check: dict[str, Any], decided: Decided) -> CheckMark:
+def _line(check: dict[str, Any], decided: Decided, is_refused: bool) -> CheckMark:
     id, full = check["id"], check["full"]
     if one := decided.mark(id):
         reached = bounded(one.points or 0, full)
@@ -182,7 +203,8 @@ def _line(check: dict[str, Any], decided: Decided) -> CheckMark:
         said = f"does not count, excused by {one.who}: {one.words}"
         return CheckMark(check, 0, 0, f"Task {check['task']}, {check['title']}: {said}", True)
     else:
-        return CheckMark(check, check["reached"], full)
+        # What could not be run has no number, and none of a check either.
+        return CheckMark(check, None if is_refused else check["reached"], full)
     return CheckMark(check, reached, full, f"Task {check['task']}, {check['title']}: {said}")
 
 
@@ -198,10 +220,11 @@ def _sum(record: AttemptRecord, lines: Sequence[CheckMark]) -> float | None:
     if not is_decided:
         return record.reached if is_run else None
     parts = [line.reached for line in lines]
-    # Where a check of ours broke, a teacher may have settled it.
-    is_broken = any(check["reached"] is None for check in record.checks)
-    if None in parts or not (is_run or is_broken or record.outcome in REFUSED):
-        return None
+    if record.outcome not in REFUSED:
+        # Where a check of ours broke, a teacher may have settled it.
+        is_broken = any(check["reached"] is None for check in record.checks)
+        if None in parts or not (is_run or is_broken):
+            return None
     return round(sum(part or 0 for part in parts), 2)
 
 

@@ -60,6 +60,8 @@ class Found:
 
     person: Person | None
     why: str = ""
+    could_be: tuple[str, ...] = ()
+    """The ids of those whom nothing tells apart."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Roster:
         """
         known = {word.casefold() for word in (login, name, *also) if word}
         certain = [p for p in self.people if known & _logins(p)]
-        ids = known | {number.casefold()} | _ids_in(name.casefold())
-        by_number = [p for p in self.people if p.id.casefold() in ids]
+        numbers = known | {number.casefold()} | _ids_in(name.casefold())
+        by_number = [p for p in self.people if p.id.casefold() in numbers]
         agreeing = [
             p for p in by_number if p.id.casefold() == name.casefold() or names.agree(p.name, name)
         ]
@@ -88,7 +90,8 @@ class Roster:
                 return Found(found[0])
             if found:
                 which = ", ".join(person.id for person in found[:MOST_NAMED])
-                return Found(None, f"several of {FILE} could be meant: {which}")
+                ids = tuple(person.id for person in found)
+                return Found(None, f"several of {FILE} could be meant: {which}", ids)
         if by_number:
             return Found(None, f"the id {by_number[0].id} is that of {by_number[0].shown}")
         return Found(None, f"nobody of {FILE} has this name, id or login")

@@ -159,7 +159,7 @@ def load(name: str, root: Path | None = None) -> Definition:
 
 
 def _wrong_checks(definition: Definition) -> list[str]:
-    problems = []
+    problems, where = [], " (in checks.py)"
     for check in definition.checks:
         if check.task not in definition.tasks:
             problems.append(f"check {check.id} is about task {check.task}, which is not there")
@@ -169,14 +169,14 @@ def _wrong_checks(definition: Definition) -> list[str]:
     for number, task in definition.tasks.items():
         public = sum(check.points for check in definition.checks if check.task == number)
         if not task.hidden and public != task.points:
-            problems.append(f"task {number} has {task.points} points, its checks {public}")
+            problems.append(f"task {number} has {task.points} points, its checks {public}{where}")
     return problems
 
 
 def _wrong_points(
     definition: Definition, everything: tuple[Check, ...], hidden: tuple[Check, ...]
 ) -> list[str]:
-    problems = []
+    problems, where = [], " (in checks.py and hidden.py)"
     ids = [check.id for check in everything]
     problems += [f"two checks are called {name}" for name in {i for i in ids if ids.count(i) > 1}]
     for check in everything:
@@ -187,7 +187,7 @@ def _wrong_points(
     for number, task in definition.tasks.items():
         points = sum(check.points for check in everything if check.task == number)
         if points != task.points:
-            problems.append(f"task {number} has {task.points} points, its checks {points}")
+            problems.append(f"task {number} has {task.points} points, its checks {points}{where}")
         count = sum(check.task == number for check in hidden)
         if count != task.hidden:
             problems.append(f"task {number} says hidden = {task.hidden}, hidden.py has {count}")

@@ -82,7 +82,7 @@ def _document(data: bytes, notes: list[str]) -> dict[str, Any]:
     except ValueError as error:
         if CONFLICT.search(text):
             raise Unreadable("it holds the marks of a merge conflict (<<<<<<<)") from None
-        raise Unreadable(f"it is not JSON ({str(error)[:80]})") from None
+        raise Unreadable(f"it is damaged or cut off: it is not JSON ({str(error)[:80]})") from None
     if not isinstance(document, dict):
         kind = "list" if isinstance(document, list) else "single value"
         raise Unreadable(f"it holds a {kind} where a notebook belongs")

@@ -67,12 +67,13 @@ class File:
 
 def files(path: Path, ignored: list[str]) -> Iterator[File]:
     """Every file of an upload; an empty folder shows as a file without a notebook's name."""
+    whose = _whose(path)
     if path.is_dir():
-        found: Iterable[File] = _walk(path, ignored)
-    elif is_archive(path.name):
+        found: Iterable[File] = _walk(path, ignored, whose)
+    elif is_archive(path.name) and not whose.parts:
         found = _class_archive(path, ignored)
     else:
-        found = [File(PurePosixPath(path.name), path.stat().st_mtime, lambda: path.open("rb"))]
+        found = [File(whose / path.name, path.stat().st_mtime, lambda: path.open("rb"))]
     bound = Bound(MOST_WORK)
     for file in found:
         bound.spend(file)
@@ -80,6 +81,12 @@ def files(path: Path, ignored: list[str]) -> Iterator[File]:
             yield from _class_in(file, ignored)
         else:
             yield file
+
+
+def _whose(path: Path) -> PurePosixPath:
+    """The folder that Moodle makes of one hand-in, where the path is one or lies in one."""
+    folder = path.resolve() if path.is_dir() else path.resolve().parent
+    return PurePosixPath(folder.name if names.MOODLE.fullmatch(folder.name) else "")
 
 
 @dataclass
@@ -133,10 +140,10 @@ def _class_in(archive: File, ignored: list[str]) -> Iterator[File]:
     yield archive
 
 
-def _walk(root: Path, ignored: list[str]) -> Iterator[File]:
+def _walk(root: Path, ignored: list[str], whose: PurePosixPath) -> Iterator[File]:
     for folder, folders, inside in os.walk(root):
         here = Path(folder)
-        place = PurePosixPath(here.relative_to(root).as_posix())
+        place = whose / here.relative_to(root).as_posix()
         for name in sorted(folders):
             if is_hidden(name) or (here / name).is_symlink():
                 folders.remove(name)

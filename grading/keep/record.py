@@ -5,6 +5,7 @@
                            /evidence.json   what was seen; points can be made of it again
                            /run.ipynb       the notebook that ran, with its outputs
     COURSE/LAB/class.json               the attempt that counts for each person now
+    COURSE/LAB/waiting.json             whose hand-ins were to be run, and may have ended since
     COURSE/LAB/decisions.json           what a teacher decided by hand
     COURSE/students.csv, class.toml     what a teacher wrote: the class, its rules
 
@@ -22,6 +23,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,8 +116,7 @@ class Store:
             table = json.loads((self.attempt(key) / "record.json").read_text("utf-8"))
         except (FileNotFoundError, ValueError):
             return None
-        outcome = Outcome(table["outcome"]) if table["outcome"] else None
-        return AttemptRecord(**table | {"outcome": outcome})
+        return _of_table(table)
 
     def evidence(self, key: str) -> Evidence | None:
         """What was seen in an attempt."""
@@ -159,6 +160,24 @@ class Store:
             keys[record.id] = former.key if is_kept and former else record.key
             write_whole(self.folder / "class.json", as_text(keys))
 
+    def expect(self, records: Iterable[AttemptRecord]) -> None:
+        """Remember whose hand-ins are about to be run, beside those that still wait."""
+        waiting = {one.id: one for one in (*self.waiting(), *records)}
+        table = [asdict(one) for one in waiting.values()]
+        write_whole(self.folder / "waiting.json", as_text(table))
+
+    def waiting(self) -> list[AttemptRecord]:
+        """The hand-ins that were to be run and did not come to their end."""
+        file = self.folder / "waiting.json"
+        table = json.loads(file.read_text("utf-8")) if file.exists() else []
+        return [one for one in map(_of_table, table) if not self._has_ended(one)]
+
+    def _has_ended(self, begun: AttemptRecord) -> bool:
+        found = self.find(begun.key)
+        if found is None or found.status != FINISHED:
+            return False
+        return found.finished >= begun.started
+
     def class_keys(self) -> dict[str, str]:
         """Person -> key of the attempt that counts."""
         file = self.folder / "class.json"
@@ -198,6 +217,11 @@ class Store:
         if counted and counted != record.key and (former := self.counting(counted)):
             candidates.insert(0, former)
         return next((r for r in candidates if r.is_final and r.hand_in == record.hand_in), None)
+
+
+def _of_table(table: dict[str, Any]) -> AttemptRecord:
+    outcome = Outcome(table["outcome"]) if table["outcome"] else None
+    return AttemptRecord(**table | {"outcome": outcome})
 
 
 def begun(lab: Definition, submission: Submission, seed: str) -> AttemptRecord:

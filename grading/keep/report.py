@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.book.classbook import ClassBook
-from grading.book.marks import EXCUSED, Absent, CheckMark, Mark
+from grading.book.marks import EXCUSED, WAITS, Absent, CheckMark, Mark
 from grading.define.definition import Definition
 from grading.judge.outcome import OURS, Outcome
 from grading.keep.record import AttemptRecord, Store, slug
@@ -28,6 +28,7 @@ def write(lab: Definition, store: Store) -> Path:
     records = [replace(one.record, student=one.name, person=one.id) for one in found.marks]
     marks = {mark.id: _shown(mark) for mark in found.marks}
     missing = [_absent(one) for one in found.missing]
+    missing += [Missing(name, "", "", "", WAITS, True, False) for name in found.unclaimed]
 
     def mark_of(record: AttemptRecord) -> MarkShown:
         return marks[record.id]
@@ -102,4 +103,7 @@ def _cell(line: CheckMark) -> float | str | None:
 
 def _absent(one: Absent) -> Missing:
     points = one.instead if one.points is None else one.points
-    return Missing(one.person.shown, one.person.id, one.person.section, points, one.remarks)
+    person = one.person
+    return Missing(
+        person.shown, person.id, person.section, points, one.remarks, one.waits, one.is_missing
+    )

@@ -45,13 +45,17 @@ class MarkShown:
 
 @dataclass(frozen=True)
 class Missing:
-    """Somebody of the class of whom there is no hand-in."""
+    """Somebody of the class of whom nothing is graded."""
 
     student: str
     number: str
     section: str
     points: float | str
     says: str
+    waits: bool = False
+    """There is a hand-in, which is to be graded."""
+    is_sure: bool = True
+    """That there is none."""
 
 
 MarkOf = Callable[[AttemptRecord], MarkShown]
@@ -196,8 +200,10 @@ def _rows(lab: Definition, records: Iterable[AttemptRecord], mark_of: MarkOf) ->
 
 
 def _points(record: AttemptRecord, mark: MarkShown) -> dict[str, float | str | None]:
-    """Of each check."""
-    return {check["id"]: check["reached"] for check in record.checks} | dict(mark.checks)
+    """Of each check; what could not be run has none but a teacher's."""
+    is_refused = record.outcome in REFUSED
+    reached = {one["id"]: None if is_refused else one["reached"] for one in record.checks}
+    return reached | dict(mark.checks)
 
 
 def _by_task(lab: Definition, record: AttemptRecord, mark: MarkShown) -> list[float | None]:
@@ -205,8 +211,10 @@ def _by_task(lab: Definition, record: AttemptRecord, mark: MarkShown) -> list[fl
         return [None] * len(lab.tasks)
     points = _points(record, mark)
     of_task = {n: [c["id"] for c in record.checks if c["task"] == n] for n in lab.tasks}
+    if record.outcome in REFUSED:  # by hand, what was looked at
+        of_task = {n: [id for id in ids if points[id] is not None] for n, ids in of_task.items()}
     return [
-        summed(part for id in ids if not isinstance(part := points[id], str))
+        summed(part for id in ids if not isinstance(part := points[id], str)) if ids else None
         for ids in of_task.values()
     ]
 

@@ -98,7 +98,7 @@ def student_page(lab: Definition, record: AttemptRecord, evidence: Evidence | No
         lab=lab,
         record=record,
         says=_says(record),
-        notes=[note for note in record.notes if _task_of(note) not in lab.tasks],
+        notes=[note for note in record.notes if not is_run or _task_of(note) not in lab.tasks],
         tasks=tasks,
         parameters=evidence.parameters if evidence and is_run else {},
     )
@@ -110,7 +110,8 @@ def _says(record: AttemptRecord) -> str:
         return "Your hand-in could not be run yet, which is no fault of yours. Points will follow."
     if record.outcome in REFUSED:
         words = IN_WORDS[record.outcome]
-        return f"{words[0].upper()}{words[1:]}: {record.why}." if record.why else f"{words}."
+        said = f"{words[0].upper()}{words[1:]}{f': {record.why}' if record.why else ''}."
+        return said if record.reached is not None else f"{said} Ask your teacher how it counts."
     if record.reached is None:
         return (
             "A check could not be made, which is no fault of yours. Your points are known when it "

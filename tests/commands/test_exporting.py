@@ -191,6 +191,15 @@ def test_gradescope_gets_an_autograder_that_knows_the_marks(classroom, tmp_path)
     assert "There is no mark for cem@uni.example, s3, Cem Ay." in unknown.stderr
 
 
+def test_gradescope_knows_nobody_by_the_number_of_another_platform(classroom):
+    grade(classroom, "Moodle")
+    classroom.hand_in("Ada Lee", "41005", text="x = 3", platform="Moodle", shown="Ada Lee (41005)")
+    assert export(classroom, "--to", "gradescope") == 0
+    with zipfile.ZipFile(classroom.store.folder / "gradescope.zip") as archive:
+        known = json.loads(archive.read("marks.json"))
+    assert sorted(known) == ["ada lee", "ada@uni.example", "ben ohm", "ben@uni.example", "s1", "s2"]
+
+
 def test_a_plain_table_has_everybody_and_no_formula(classroom):
     grade(classroom, "Moodle")
     classroom.hand_in("=HYPERLINK(1)", "41009", text="x = 9")

@@ -25,6 +25,7 @@ from authoring.marked import marks
 from commands import app, release
 from commands.edition import release as writing
 from commands.edition.contents import edition_of
+from commands.edition.withheld import leaks
 from grading.define.place import places
 from grading.judge.sealed import seal
 from kafkalab.errors import CourseError
@@ -152,6 +153,30 @@ def test_a_check_that_spells_an_answer_out_is_found_and_its_seal_is_not(course, 
     assert app.main(["release", str(tmp_path / "another")]) == 0
 
 
+def test_an_expression_of_anybody_may_stand_also_in_a_wrong_answer(course, tmp_path):
+    wrong = course / "grading" / "labs" / "00_title" / "wrong" / "2_by_chance.toml"
+    text = wrong.read_text("utf-8")
+    (course / "kafkalab").mkdir()
+    (course / "kafkalab" / "own.py").write_text("next = records[-1].offset + 1\n")
+    wrong.write_text(f'{text}"return " = "records[-1].offset + 1"\n', "utf-8")
+    assert app.main(["release", str(tmp_path / "edition")]) == 0
+
+
+def test_words_of_the_page_that_a_solution_looks_for_are_no_answer(course, tmp_path):
+    master = course / "grading" / "labs" / "00_title" / "lab.py"
+    text = master.read_text("utf-8")
+    asks = f'told = [one for one in "ab" if one in ("early", "late")]\n    {SOLUTION}'
+    checks = course / "labs" / "00_title" / "checks.py"
+    checks.write_text(f'{checks.read_text("utf-8")}\nWORDS = ("late", "early")\n')
+    says = '# %% [markdown]\n# Each is `"early"` or `"late"`.\n\n'
+    for number, page in enumerate(("", says)):
+        whole = text.replace(SOLUTION, asks)
+        at = whole.index('# %% tags=["task-1"]')
+        master.write_text(whole[:at] + page + whole[at:], "utf-8")
+        Course(course).write()
+        assert app.main(["release", str(tmp_path / f"edition {number}")]) == (0 if page else 1)
+
+
 def test_a_notebook_that_was_solved_in_its_place_is_not_given_out(course, tmp_path, capsys):
     notebook = nbformat.read(course / LAB, 4)
     notebook.cells[-1].source = SOLUTION
@@ -224,6 +249,12 @@ def edition(tmp_path_factory) -> Path:
     target = tmp_path_factory.mktemp("für alle") / "kurs é"
     writing.write(edition_of(repository()).files, target)
     return target
+
+
+@pytest.mark.slow
+def test_the_edition_of_this_course_can_be_written(edition):
+    files = {PurePosixPath(path): (edition / path).read_bytes() for path in paths(edition)}
+    assert list(leaks(repository(), files)) == []
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ def test_a_part_of_a_name_will_do_where_it_is_one_persons(classroom, capsys):
     assert review(classroom, "ada") == 0
     assert review(classroom, "ohm, ben") == 0
     assert review(classroom, "ben") == 1
-    assert "There are Ben Ohm [41001], Ben Young [41007]." in capsys.readouterr().err
+    assert "There are Ben Ohm [41001]; Ben Young [41007]." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

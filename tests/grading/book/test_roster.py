@@ -76,7 +76,7 @@ def test_who_is_missing_and_who_is_a_stranger_is_told_and_stands_in_the_table(cl
 
     said = ClassBook.read(classroom.folder).lab(tiny.name).problems()
 
-    assert "nothing was handed in by Ben Ohm (s101), Zoë Große (s102)" in said
+    assert "nothing was handed in by Ben Ohm (s101); Zoë Große (s102)" in said
     assert "Guest: nobody of students.csv has this name, id or login" in said
     rows = table_of((classroom.store.folder / "class.csv").read_text("utf-8"))
     assert [(row["student"], row["id"], row["section"], row["points"]) for row in rows] == [

@@ -53,7 +53,7 @@ def by_student(path):
         (b"<!DOCTYPE html><html></html>", "it is a web page"),
         (b"[]", "it holds a list"),
         (b"42", "it holds a single value"),
-        (b"{", "it is not JSON"),
+        (b"{", "it is damaged or cut off: it is not JSON"),
         (b"[" * 200_000, "it is nested too deep"),
         (b"<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> mine\n", "merge conflict"),
         (b"\xff\xfe\x00", "it is not text in UTF-8"),
@@ -130,6 +130,22 @@ def test_a_folder_of_notebooks(tmp_path, good):
     assert intake.ignored == ("notes.txt: no notebook",)
 
 
+@pytest.mark.parametrize("named", ["", "lab90.ipynb", "mine.zip"])
+def test_one_person_of_a_class_is_the_same_person_alone(tmp_path, good, named):
+    folder = tmp_path / "Anna Ö_123_assignsubmission_file"
+    folder.mkdir()
+    if named == "mine.zip":
+        with zipfile.ZipFile(folder / named, "w") as archive:
+            archive.writestr("deep/lab90.ipynb", good)
+    else:
+        (folder / "lab90.ipynb").write_bytes(good)
+    (of_all,) = collect(tmp_path, "lab90_tiny").submissions
+    (alone,) = collect(folder / named, "lab90_tiny").submissions
+    assert (alone.student, alone.id, alone.platform) == ("Anna Ö", "123", "Moodle")
+    assert alone.id == of_all.id
+    assert alone.notebook == of_all.notebook
+
+
 def test_a_folder_per_student_as_platforms_make_it(tmp_path, good):
     for folder in ("Anna Ö_123_assignsubmission_file_", "ben", "carl", "dora"):
         (tmp_path / folder).mkdir()
@@ -143,7 +159,7 @@ def test_a_folder_per_student_as_platforms_make_it(tmp_path, good):
     assert set(found) == {"Anna Ö", "ben", "carl", "dora", "lmüller"}
     assert found["Anna Ö"].notebook is not None
     assert found["ben"].notebook is not None
-    assert any("broken.ipynb: because it is not JSON" in note for note in found["ben"].notes)
+    assert any("broken.ipynb: because it is damaged" in note for note in found["ben"].notes)
     assert found["carl"].refusal is Outcome.NOTHING_HANDED_IN
     assert found["dora"].refusal is Outcome.NOTHING_HANDED_IN
 
