@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import socketserver
@@ -101,7 +102,7 @@ class Door:
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         room = MOST_COPIED
-        for file in sorted(found.rglob("*")):
+        for file in _files(found):
             path = file.relative_to(found)
             if file.is_symlink() or not file.is_file() or (part and part not in path.parts):
                 continue
@@ -114,6 +115,12 @@ class Door:
                 (target / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target / path)
         return str(target)
+
+
+def _files(folder: Path) -> list[Path]:
+    """All files below a folder of a broker that runs: folders may go while they are looked at."""
+    walked = os.walk(folder)  # passes over what it cannot list, as Path.rglob does not
+    return sorted(Path(inner, name) for inner, _, names in walked for name in names)
 
 
 def _handler(door: Door) -> type[socketserver.StreamRequestHandler]:

@@ -69,16 +69,16 @@ def partition_folder(storage: Path, topic: str, partition: int) -> Path | None:
 
 def segments(folder: Path) -> list[Segment]:
     """The segments of a partition's folder, oldest first. The last one is being written."""
-    found = []
-    for log in sorted(folder.glob("*.log")):
-        files = {
-            path.suffix.removeprefix("."): size
-            for path in sorted(folder.glob(f"{log.stem}.*"))
-            if (size := _size(path)) is not None
-        }
-        if "log" in files:  # else the broker has renamed it since it was listed, to delete it
-            found.append(Segment(int(log.stem), files, log))
-    return found
+    found: dict[str, dict[str, int]] = {}
+    for path in _listed(folder):
+        # Else the broker has renamed it since it was listed, to delete it.
+        if (size := _size(path)) is not None:
+            found.setdefault(path.stem, {})[path.suffix.removeprefix(".")] = size
+    return [
+        Segment(int(stem), files, folder / f"{stem}.log")
+        for stem, files in found.items()
+        if "log" in files
+    ]
 
 
 def batches(folder: Path) -> list[Batch]:
@@ -134,6 +134,13 @@ def _marker(record: bytes) -> str | None:
     Before the key come five numbers of one byte each in a record as small as this one.
     """
     return {0: "abort", 1: "commit"}.get(record[8])
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:  # the topic has been deleted since it was looked up
+        return []
 
 
 def _size(path: Path) -> int | None:

@@ -1,6 +1,7 @@
 """The narrow door: what a lab allows is done and kept, the rest is refused. No cluster."""
 
 import json
+import threading
 
 from grading.sandbox.door import Door
 
@@ -70,3 +71,31 @@ def test_a_disk_is_copied_in_part_and_never_through_a_link(tmp_path):
     for part in ("..", "../..", "--checkpoint=1", "/etc"):
         asked = json.dumps({"do": "storage", "service": "broker-1", "part": part}).encode()
         assert "no name" in opened.answer(asked)["error"][0]
+
+
+def test_a_disk_is_copied_while_its_broker_deletes_topics(tmp_path):
+    """Their folders go between a look into the disk and a look into them."""
+    disk = tmp_path / "disk"
+    (disk / "orders-0").mkdir(parents=True)
+    (disk / "orders-0" / "0.log").write_text("records")
+    is_over = threading.Event()
+
+    def delete_topics():
+        leaving = [disk / f"former-{number}.1234-delete" for number in range(100)]
+        while not is_over.is_set():
+            for folder in leaving:
+                folder.mkdir()
+            for folder in leaving:
+                folder.rmdir()
+
+    broker = threading.Thread(target=delete_topics)
+    broker.start()
+    try:
+        _, opened = door(tmp_path)
+        asked = b'{"do": "storage", "service": "broker-1", "part": "orders-0"}'
+        answers = [opened.answer(asked) for _ in range(100)]
+    finally:
+        is_over.set()
+        broker.join()
+    assert answers == [{"answer": str(tmp_path / "copies" / "broker-1")}] * 100
+    assert (tmp_path / "copies" / "broker-1" / "orders-0" / "0.log").read_text() == "records"
