@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -170,6 +171,33 @@ def test_what_a_start_commits_before_its_first_trade_is_its_own(
         at, rows[0] = at + more, 4 + there
         count.look(at)
     assert count.found() == {"commits": commits, "hollow": hollow}
+
+
+@pytest.mark.parametrize(
+    ("is_over", "again", "stayed"),
+    [(True, (30, 39), 0), (False, (30, 39), 1), (False, (20, 39), 0)],
+)
+def test_a_refused_batch_is_rolled_back_or_its_records_come_again(
+    is_over: bool, again: tuple[int, int], stayed: int
+) -> None:
+    here = scene(Hand())
+    here.f.kept["stayed"] = 0
+    tellings = iter([1, 2, 2])
+    here.f.gateway = SimpleNamespace(frames=lambda api: [None] * next(tellings))
+    brought = [[(0.0, 0, 29)], [(0.0, 0, 29), (float("inf"), *again)]]
+    here.fetched = lambda: (
+        (SimpleNamespace(requested=at), SimpleNamespace(partition=0, first=first, last=last))
+        for at, first, last in brought.pop(0)
+    )
+    here.books = SimpleNamespace(transaction=lambda: nullcontext(lambda: is_over))
+
+    def until(condition: Any, what: str, every: float, patience: float = 1) -> None:
+        if not condition():
+            raise faults.NotReached(what)
+
+    here.until = until
+    here.given_up()
+    assert here.f.kept["stayed"] == stayed
 
 
 def test_a_price_that_is_not_yet_that_of_the_newest_trade_is_seen() -> None:
