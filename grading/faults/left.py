@@ -15,7 +15,7 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -90,6 +90,29 @@ class LeftFile:
         """Let commits pass."""
         self._set(fcntl.F_UNLCK)
         self.holds = False
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Callable[[], bool]]:
+        """Whether the transaction that waits to commit is over, while commits are kept back.
+
+        So it was rolled back. Who only tries again keeps its lock, and the journal beside the file
+        that would undo it; a journal that was taken away has no name any more.
+        """
+        journal = None
+        with contextlib.suppress(OSError):
+            journal = _opened(self.name + JOURNAL, self._folder)
+
+        def is_over() -> bool:
+            if self.waiting is None:
+                return True
+            state = None if journal is None else os.fstat(journal)
+            return state is not None and 0 in (state.st_nlink, state.st_size)
+
+        try:
+            yield is_over
+        finally:
+            if journal is not None:
+                os.close(journal)
 
     # --- Content -------------------------------------------------------------------------------
 

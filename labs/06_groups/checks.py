@@ -24,6 +24,7 @@ from .packing import (
     packed_in_time,
     places,
     said_lags,
+    seen_to_pack,
     share,
 )
 
@@ -161,6 +162,7 @@ def left_behind(x):
 
 @check(5, points=6, title="Nothing is left out, and nothing packed again")
 def nothing_again(x):
+    seen_to_pack(x, 5, x.p.careful)
     yield nothing_missing(x, x.p.day_5, must=True)
     twice = again(x, x.p.day_5)
     yield not twice, f"{len(twice)} orders were packed once more: {places(twice)}"
@@ -168,6 +170,7 @@ def nothing_again(x):
 
 @check(5, points=6, title="What is given up is committed, and seldom anything else")
 def committed_in_time(x):
+    seen_to_pack(x, 5, x.p.careful)
     day, events = x.p.day_5, history(x, x.p.day_5["group"])
     at, taken = came(x, events)
     before = committed(events[:at], day["topic"])
@@ -263,6 +266,7 @@ def came(x, events):
 
 @check(6, points=10, title="Back in its seat, and nobody else noticed")
 def seat_is_kept(x):
+    seen_to_pack(x, 6, x.p.falls)
     topic = x.p.day_6["topic"]
     changes = [e for e in history(x, x.p.day_6["group"]) if isinstance(e, Members)]
     seated = [e for e in changes if {m.instance for m in e.members} == set(x.p.seats)]
@@ -288,6 +292,7 @@ def seat_is_kept(x):
 
 @check(6, points=8, title="Nothing is left out, and few packed again")
 def night_is_whole(x):
+    seen_to_pack(x, 6, x.p.falls)
     day = x.p.day_6
     yield nothing_missing(x, day, must=True)
     extra = sum(again(x, day).values())

@@ -3,14 +3,25 @@
 Who is killed is found by its name, which stands among the arguments of its process, and by its
 connection to the broker: who only bears the name is no member. What a member has done is counted
 in the results, on the disk of the broker.
+
+That it is they who pack is seen in tasks 3, 5 and 6: for a moment nothing of the student's runs but
+the members. In grading, that is; who practises is asked the same, and goes on.
 """
 
 import secrets
+from collections import Counter
+from contextlib import suppress
 
 from grading.faults.fault import fault
+from kafkalab.wait import WaitTimeout
 
 LIMIT = 10_000
-A_LITTLE_LATER = 40  # orders, of more than two hundred
+A_FEW = 6  # orders, after which all are sent or soon will be
+A_LITTLE_LATER = 40  # orders, of more than a hundred
+ALONE = 3  # results of a member by which it is seen to pack: what was on its way before is less
+LOOKS = 6
+A_MOMENT = 1.0  # seconds of a look; as many members pack some twenty orders
+BETWEEN = 0.3  # seconds
 
 
 def packed(f, day):
@@ -48,6 +59,48 @@ def in_hand(f, day, name):
     return sum(one.key_text() == f"{day['group']} {name}" for one in results) - sum(own)
 
 
+def results_by(f, day):
+    """Name of a member -> how many results of its own there are."""
+    f.kafka.forget()
+    log = f.kafka.read(day["results"], limit=LIMIT)
+    group, keys = day["group"], [one.key_text() or "" for one in log]
+    return Counter(key.removeprefix(f"{group} ") for key in keys)
+
+
+def watch(f, day, team, names, until):
+    """Keep who of these packs while nothing of the student's runs but the team.
+
+    Until each has been seen, or so many orders are packed and one has; the last look is a little
+    later.
+    """
+    f.until(lambda: packed(f, day) >= A_FEW, f"{A_FEW} orders packed")
+    seen = set()
+    for _ in range(LOOKS):
+        with f.nobody_but(*team) as nobody_else:
+            seen |= look(f, day, names, nobody_else)
+        done = packed(f, day)
+        if len(seen) == len(names) or done >= (until if seen else until + A_LITTLE_LATER):
+            break
+        if f.is_over.wait(BETWEEN):
+            break
+    f.keep(alone=sorted(seen))
+
+
+def look(f, day, names, nobody_else):
+    """Who of these gets results for a moment, as far as nobody else runs yet when that is seen."""
+    before, found = results_by(f, day), set()
+
+    def all_pack():
+        now = results_by(f, day)
+        if nobody_else():
+            found.update(name for name in names if now[name] - before[name] >= ALONE)
+        return len(found) == len(names)
+
+    with suppress(WaitTimeout):
+        f.wait(all_pack, "the members to pack", timeout=A_MOMENT)
+    return found
+
+
 @fault(task=3)
 def two_members_die(f):
     """No cell is over before the first is missed: what it had not packed waits for the others."""
@@ -55,6 +108,7 @@ def two_members_die(f):
     first, second = f.p.killed
     yield
     f.until(lambda: members(f, day) == len(f.p.crew), f"{len(f.p.crew)} members")
+    watch(f, day, f.p.crew, f.p.killed, f.p.killed_at)
     # Who commits seldom shows it at the latest a little later, also where orders come slowly.
     f.until(
         lambda: (
@@ -150,6 +204,7 @@ def somebody_joins_and_leaves(f):
 
     day = f.p.day_5
     yield
+    watch(f, day, [f.p.careful], [f.p.careful], f.p.joins_at)
     f.until(lambda: packed(f, day) >= f.p.joins_at, f"{f.p.joins_at} orders packed")
     with KafkaConsumer(
         day["topic"],
@@ -173,5 +228,6 @@ def one_seat_falls_empty(f):
     day = f.p.day_6
     yield
     f.until(lambda: members(f, day) == len(f.p.seats), f"{len(f.p.seats)} members")
+    watch(f, day, f.p.seats, [f.p.falls], f.p.falls_at)
     f.until(lambda: packed(f, day) >= f.p.falls_at, f"{f.p.falls_at} orders packed")
     f.kill_process(f.p.falls)

@@ -161,6 +161,15 @@ def history(x, group):
     return found
 
 
+def seen_to_pack(x, task, *names):
+    """Ends the check where none of these was seen to pack while nothing but the members ran."""
+    if not {*x.kept(task).get("alone", ())} & {*names}:
+        raise Unseen(
+            f"nobody has seen {' or '.join(names)} pack while nothing but the members ran: each is "
+            "to be a program of its own, by its name"
+        )
+
+
 def missed(x, day, task):
     """Ends the check where a member left sooner after its kill than a broker can miss it.
 
@@ -168,6 +177,7 @@ def missed(x, day, task):
     heartbeat, well before the kill; nobody lets so much pass between two of them. What was packed
     when the first was killed must still be there: who makes the results anew tidies them up.
     """
+    seen_to_pack(x, task, *x.p.killed)
     there, since = x.kept(task)["packed"], min(x.kept(task)["killed"].values())
     before = sum(one.at <= since + CLOCKS_MS for one in packed(x, day))
     if before < there:

@@ -88,12 +88,18 @@ def older_changes_nothing(x):
 
 @check(3, points=10, title="Nothing is lost when the database refuses")
 def refused_and_once_each(x):
-    yield once_each(x, x.p.locked, looked_at(x, 3)["trades"])
+    kept = looked_at(x, 3)
+    yield once_each(x, x.p.locked, kept["trades"])
+    yield expect(
+        not kept["stayed"],
+        "what the database had refused stayed open and was committed later: it was not rolled back",
+        must=True,
+    )
 
 
 @check(3, points=6, title="The same process goes on", needs="refused_and_once_each")
 def same_process_goes_on(x):
-    yield looked_at(x, 3)["same"], "the process that met the lock has ended, and another went on"
+    yield looked_at(x, 3)["same"], "the program that met the lock has ended, and another went on"
 
 
 @check(4, points=12, title="A partition that moves goes on where the books say")

@@ -14,6 +14,7 @@ import psutil
 
 from grading.faults.breaker import NotReached
 from grading.faults.fault import fault
+from grading.faults.processes import program_of
 from grading.judge.checks import Unseen
 from grading.run import pace
 from kafkalab.errors import CourseError
@@ -25,6 +26,7 @@ TABLES = {
 FIRST, SECOND = "clerk-1", "clerk-2"
 PATIENCE = 30  # seconds for what a program does by itself
 A_MOMENT = 0.3  # seconds without a commit when all is there
+TRIES = 5  # seconds in which a commit that was refused may be tried again, before it is rolled back
 QUIET = 6  # seconds without a commit, after which no more is awaited
 STRAY = 1.0  # seconds after a kill in which the network may still hand over something
 chance = random.SystemRandom()
@@ -52,7 +54,7 @@ class Scene:
         )
         self.clerks = [FIRST]  # who may write now
         self.former = []  # when a clerk was killed, and the connections that records came through
-        f.keep(kills=0, unfetched=0, others=0, torn=0)
+        f.keep(kills=0, unfetched=0, others=0, torn=0, starts=[], stayed=0)
         f.gateway.clear()
 
     def __enter__(self):
@@ -67,9 +69,9 @@ class Scene:
 
     # --- Waiting ---
 
-    def until(self, condition, what, every=0.02, told=True):
+    def until(self, condition, what, every=0.02, told=True, patience=PATIENCE):
         """Wait for what a program does; not for ever, so that a cell without it ends, too."""
-        deadline = time.monotonic() + PATIENCE * pace.now()
+        deadline = time.monotonic() + patience * pace.now()
         while not self.f.is_over.wait(every):
             with suppress(Unseen, CourseError):
                 if condition():
@@ -90,16 +92,16 @@ class Scene:
             self.books = self.f.left(self.file)
         return self.books.commits > 0
 
-    def booked(self, watch=None):
+    def booked(self, watch=None, slower=False):
         """All records are in the books and nothing changes there, or nothing for a while.
 
         Each commit meanwhile passes one by one, so that who writes is seen. `watch` is called with
-        the number of commits when it has changed.
+        the number of commits when it has changed; with `slower` no program outruns it.
         """
         seen = [None, 0.0, None]
 
         def is_done():
-            self.let_pass()
+            self.let_pass(slower)
             commits = self.books.commits
             if commits != seen[0]:
                 if watch is not None:
@@ -116,12 +118,14 @@ class Scene:
         finally:
             self.books.release()
 
-    def let_pass(self):
+    def let_pass(self, slower=False):
         """Keep commits back; if one waits, note whose it is, and let it pass."""
         if not self.books.holds:
             self.books.hold()
         elif self.books.waiting:
             self.note_writer()
+            if slower:
+                self.slow_down()
             before = self.books.commits
             self.books.release()
             deadline = time.monotonic() + A_MOMENT
@@ -155,33 +159,66 @@ class Scene:
             self.books.hold()
             self.until(lambda: self.books.waiting, "the next one, which we keep back")
 
+    def given_up(self):
+        """The commit that waits fails, and its transaction is rolled back.
+
+        Some may try the same transaction again first, and tell Kafka before each time. Who rolls
+        back to a savepoint leaves it open, and has the same records brought again.
+        """
+        told = len(self.f.gateway.frames("OffsetCommit"))
+        known, since = {}, time.time()
+        for _, some in self.fetched():
+            known[some.partition] = max(known.get(some.partition, -1), some.last)
+        with self.books.transaction() as is_over:
+            self.until(
+                lambda: is_over() or len(self.f.gateway.frames("OffsetCommit")) > told,
+                "your program gives this commit up",
+                every=0.0005,
+            )
+            try:
+                patience = 0 if self.f.kept["stayed"] else TRIES
+                self.until(is_over, "it rolls back", every=0.0005, patience=patience)
+            except NotReached:
+                come_again = any(
+                    frame.requested > since and some.first <= known.get(some.partition, -1)
+                    for frame, some in self.fetched()
+                )
+                self.f.keep(stayed=self.f.kept["stayed"] + (not come_again))
+
     def one_by_one(self):
-        """A burst without a kill: the commits that it takes, those of them that bring no trade, and
-        the most batches that can have been made of what the network has brought."""
-        before = list(self.ends)
-        last = [self.books.commits, len(self.books.rows(TABLES)["trades"])]
-        found = {"commits": 0, "hollow": 0, "torn": self.f.kept["torn"]}
-
-        def watch(commits):
-            rows = self.books.rows(TABLES)
-            trades = len(rows["trades"])
-            found["torn"] += torn_in(rows)
-            found["commits"] += commits - last[0]
-            found["hollow"] += commits - last[0] if trades == last[1] else 0
-            last[:] = commits, trades
-
+        """A burst without a kill, commit by commit."""
+        before, count = list(self.ends), Count(self.books)
         self.books.hold()
         self.send()
         self.until(lambda: self.books.waiting, "the commit of a burst")
         self.slow_down()
-        self.booked(watch)
+        self.booked(count.look)
+        torn = self.f.kept["torn"] + count.torn
+        self.f.keep(**count.found(), torn=torn, most=self.batches_since(before))
+
+    def booked_after_a_start(self):
+        """What a start brings, commit by commit; not what it commits before the first trade."""
+        before, count = [0] * self.partitions, Count(self.books, is_start=True)
+        for part, offset in self.books.rows({"trades": TABLES["trades"][:2]})["trades"]:
+            if part in range(self.partitions) and isinstance(offset, int):
+                before[part] = max(before[part], offset + 1)
+        self.booked(count.look, slower=True)
+        start = {**count.found(), "most": self.batches_since(before)}
+        self.f.keep(torn=self.f.kept["torn"] + count.torn, starts=[*self.f.kept["starts"], start])
+
+    def batches_since(self, before):
+        """The most batches that the living clerk can have made of what the network has brought it.
+
+        before: the offset of each partition where they begin.
+        """
+        dead = set().union(*(connections for _, connections in self.former))
         most = 0
         for frame, some in self.fetched():
             number = some.last + 1 - max(some.first, before[some.partition])
-            if number > 0 and frame.client_id == FIRST:
+            if number > 0 and frame.client_id == FIRST and frame.connection not in dead:
                 # The first piece may be what was left of a poll, in the worst case one record.
                 most += 1 + -(-(number - 1) // self.f.p.batch)
-        self.f.keep(**found, most=most)
+        return most
 
     def slow_down(self):
         """Let who waits to commit be slower from here on than we are."""
@@ -297,6 +334,29 @@ class Scene:
         self.ring()
 
 
+class Count:
+    """Commits of the books, those of them that bring no trade, and prices that come too late."""
+
+    def __init__(self, books, is_start=False):
+        self.books, self.counts = books, not is_start
+        self.commits, self.trades = books.commits, len(books.rows(TABLES)["trades"])
+        self.all = self.hollow = self.torn = 0
+
+    def look(self, commits):
+        """The number of commits has changed to this."""
+        rows = self.books.rows(TABLES)
+        trades, more = len(rows["trades"]), commits - self.commits
+        is_hollow = trades <= self.trades
+        self.counts = self.counts or not is_hollow
+        self.torn += torn_in(rows)
+        self.all += more * self.counts
+        self.hollow += more * (self.counts and is_hollow)
+        self.commits, self.trades = commits, trades
+
+    def found(self):
+        return {"commits": self.all, "hollow": self.hollow}
+
+
 def is_alive(process):
     with suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -317,6 +377,12 @@ def torn_in(rows):
             newest[stock] = offset, cents
     prices = {row[0]: row[1] for row in rows["prices"]}
     return sum(prices.get(stock) != cents for stock, (_, cents) in newest.items())
+
+
+def running(f):
+    """The process of the first clerk, and which program it runs; None where there is none."""
+    process = f.process(FIRST)
+    return process and (process, program_of(process))
 
 
 def foretold(f):
@@ -363,7 +429,7 @@ def dies_at_four_points(f):
         scene.stuck()
         f.keep(told=committed(f, f.p.killed), booked=len(scene.books.rows(TABLES)["trades"]))
         scene.kill()
-        scene.booked()
+        scene.booked_after_a_start()
         # From here on a second commit of a batch is one too many: then it is the one that waits.
         scene.stuck(commits=1)
         scene.kill()
@@ -377,10 +443,10 @@ def dies_at_four_points(f):
         )
         scene.kill()
         f.gateway.heal()
-        scene.booked()
+        scene.booked_after_a_start()
         scene.stuck(commits=2)
         scene.kill()
-        scene.booked()
+        scene.booked_after_a_start()
         scene.one_by_one()
         scene.last_look()
 
@@ -393,22 +459,13 @@ def books_are_locked(f):
         scene.reading()
         scene.send()
         scene.booked()
-        before = f.process(FIRST)
+        before = running(f)
         for _ in range(2):
             scene.stuck()
-            told = len(f.gateway.frames("OffsetCommit"))
-            scene.until(
-                # One that tries at once again waits again in no time, but tells once more before.
-                lambda: (
-                    not scene.books.waiting or len(f.gateway.frames("OffsetCommit")) > told  # noqa: B023
-                ),
-                "your program gives this commit up",
-                every=0.0005,
-            )
+            scene.given_up()
             scene.books.release()
             scene.booked()
-        after = f.process(FIRST)
-        f.keep(same=None not in (before, after) and before == after)
+        f.keep(same=None not in (before, running(f)) and before == running(f))
         scene.last_look()
 
 

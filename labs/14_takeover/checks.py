@@ -131,6 +131,11 @@ def counted_by_stage(x):
         of_stage[name] = of_stage.get(name, 0) + 1
     after_crash(x)  # without a group that lost two there is nothing to count
     members_tell(x, *there.keys() & CAME.keys() | {"crash"})
+    if strange := told_for_others(x):
+        raise Unseen(
+            f"{x.p.seen_topic} tells {strange} times of a record in the name of a member that had "
+            "not been given its partition by then: nobody knows what the members have told of"
+        )
     counted = {
         stage: {name: number for name, number in of_stage.items() if number}
         for stage, of_stage in x.value("counted", COUNTS).items()
@@ -161,8 +166,8 @@ def team(x) -> list[SHARES]:
     return [shares for _, shares in dated_team(x)]
 
 
-def dated_team(x) -> list[tuple[int, SHARES]]:
-    """The same, each with its date, in the broker's ms."""
+def dated_team(x, first: bool = False) -> list[tuple[int, SHARES]]:
+    """The same, each with its date, in the broker's ms; or from the first such deal on."""
     found = [(deal.at, shares_of(x, deal.members)) for deal in deals(x, x.p.group)]
     whole_team = [n for n, (_, shares) in enumerate(found) if is_team(x, shares)]
     if not whole_team:
@@ -170,7 +175,7 @@ def dated_team(x) -> list[tuple[int, SHARES]]:
             f"the partitions were never dealt to {', '.join(x.p.members)} together: at most "
             f"{max(len(shares) for _, shares in found)} members were in {x.p.group} at one time"
         )
-    return found[whole_team[-1] :]
+    return found[whole_team[0 if first else -1] :]
 
 
 def is_team(x, deal: SHARES) -> bool:
@@ -300,6 +305,24 @@ def unread(x, stage: str, deal: SHARES) -> list[str]:
         and telling.timestamp >= since.get((name, expected.get(telling.text(), -1)), math.inf)
     }
     return sorted(expected.keys() - read)
+
+
+def told_for_others(x) -> int:
+    """How many tellings of its records bear the name of a member that was not given them before.
+
+    Such a member was in the group when all three were there for the first time, or later.
+    """
+    since: dict[tuple[str, int], int] = {}
+    for at, shares in dated_team(x, first=True):
+        for name, held in shares.items():
+            for partition in held:
+                since.setdefault((name, partition), at)
+    places = {one.text(): one.partition for one in of_stages(x, *CAME)}
+    return sum(
+        telling.timestamp < since.get((name, places[telling.text()]), math.inf)
+        for telling in x.read(x.p.seen_topic)
+        if (name := telling.key_text()) in x.p.members and telling.text() in places
+    )
 
 
 def longest_waits(x, stage: str) -> list[float]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
@@ -20,6 +21,7 @@ from grading.faults import injection, processes
 from grading.faults.breaker import Breaker
 from grading.faults.fault import Fault, Injected, fault
 from grading.faults.injection import Beside, Breaking, injection_of, without_its_fault
+from grading.faults.processes import program_of
 from grading.handin.weave import as_handed_in
 from grading.judge.checks import Check, Unseen
 from grading.judge.outcome import Outcome
@@ -355,6 +357,21 @@ input()
 
 
 @pytest.mark.process
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells, others do not")
+def test_a_program_that_puts_another_in_its_place_is_told_by_more_than_its_number():
+    again = "import os, sys; input(); os.execv(sys.executable, sys.orig_argv)"
+    pipes = {"stdin": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen([*PYTHON, again], **pipes) as process:
+        alive = psutil.Process(process.pid)
+        before = program_of(alive)
+        assert before
+        assert program_of(alive) == before
+        process.stdin.write("\n")
+        wait_until(lambda: program_of(alive) != before, timeout=10, what="another program")
+        assert alive == psutil.Process(process.pid)
+        process.kill()
+
+
 def test_nobody_but_the_members_runs_and_all_go_on_after_it():
     """The notebook is another process here, as it is where a hand-in is graded."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

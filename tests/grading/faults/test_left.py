@@ -1,6 +1,7 @@
 """A database of somebody else's is read from outside, and its commits are kept back from there."""
 
 import os
+import select
 import sqlite3
 import subprocess
 import sys
@@ -23,6 +24,11 @@ for line in sys.stdin:
     for statement in line.split(";"):
         if statement.strip() == "commit":
             db.commit()
+        elif statement.strip() == "again":
+            try:
+                db.commit()
+            except sqlite3.OperationalError:
+                pass
         else:
             db.execute(statement)
     print("done", flush=True)
@@ -103,6 +109,27 @@ def test_a_commit_is_kept_back_and_let_pass(file, writer):
     with sqlite3.connect(file) as db:
         assert db.execute("SELECT count(*) FROM trades").fetchone() == (2,)
     db.close()
+    books.close()
+
+
+@pytest.mark.parametrize("begin", ["begin", "begin immediate"])
+def test_a_transaction_that_is_tried_again_is_told_from_one_that_begins_anew(file, writer, begin):
+    says(writer, "PRAGMA busy_timeout = 100")
+    assert writer.stdout.readline() == "done\n"
+    books = left()
+    books.hold()
+    says(writer, f"{begin}; INSERT INTO trades VALUES (0, 8); again; again; again")
+    wait_until(lambda: books.waiting == writer.pid, timeout=10, what="a commit that waits")
+    with books.transaction() as is_over:
+        while not select.select([writer.stdout], [], [], 0)[0]:
+            assert not is_over()
+        assert writer.stdout.readline() == "done\n"
+        assert not is_over()
+        says(writer, f"ROLLBACK; {begin}; INSERT INTO trades VALUES (0, 8); again")
+        assert writer.stdout.readline() == "done\n"
+        assert books.waiting == writer.pid
+        assert is_over(), "however short it was"
+    assert books.rows(TRADES) == {"trades": [[0, 7]]}
     books.close()
 
 

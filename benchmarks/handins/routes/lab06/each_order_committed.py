@@ -47,6 +47,8 @@ shop.send_orders(lab.cluster, lab.p.day_2["topic"], lab.p.parcels)
 for department in lab.p.departments:
     close_shop(lab.p.day_2 | {"group": department}, {"it": staff[department]})
 close_shop(lab.p.day_2 | {"group": lab.p.shared}, {who: staff[who] for who in lab.p.pair})
+from kafkalab import read_topic
+
 frame = read_topic(spark, lab.cluster, lab.p.day_2["results"]).toPandas()
 frame["who"] = [bytes(key).decode().split() for key in frame["key"]]
 frame["text"] = [bytes(value) for value in frame["value"]]

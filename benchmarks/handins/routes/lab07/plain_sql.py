@@ -17,13 +17,13 @@ class Ledger:
         return self.db.execute('SELECT "offset" FROM prices WHERE stock = ?', [stock]).fetchone()
 
 # Task 1
+predicted_1 = 1 * lab.p.batch
 ends_1 = keep_running(lab, careless, lab.p.careless, "books-1.sqlite")
 seen, again_1 = set(), []
 for (one,) in select("books-1.sqlite", 'SELECT "offset" FROM trades'):
     if one in seen:
         again_1.append(one)
     seen.add(one)
-predicted_1 = 1 * lab.p.batch
 
 # Task 2
 def book(db, part, records, tell):

@@ -252,8 +252,10 @@ def values() -> dict[str, object]:
 
 
 SEEN = {
-    3: {"killed": KILLED, "packed": P.killed_at},
+    3: {"killed": KILLED, "packed": P.killed_at, "alone": [P.killed[1]]},
     4: {"moved": [list(one) for one in CLERKS.items()]},
+    5: {"alone": [P.careful]},
+    6: {"alone": [P.falls]},
 }
 """What the faults have kept."""
 
@@ -294,6 +296,23 @@ def test_results_by_hand_without_a_group_have_no_point(check):
 def test_whatever_a_name_or_a_record_holds_a_check_says_a_sentence(check):
     x = Witnessed(Notebook(values(), seen=SEEN), Held(logs()), P, "seed")
     assert weaknesses_of(CHECKS[check], x, P) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "names"),
+    {
+        3: ["nothing_is_lost", "few_again", "work_comes_first"],
+        5: ["nothing_again", "committed_in_time"],
+        6: ["seat_is_kept", "night_is_whole"],
+    }.items(),
+)
+@pytest.mark.parametrize("alone", [[], [SURVIVOR, "somebody"]])
+def test_whose_process_was_not_seen_to_pack_has_nothing_for_it(task, names, alone, monkeypatch):
+    monkeypatch.setitem(SEEN, task, SEEN[task] | {"alone": alone})
+    for check in names:
+        (said,) = judged(check).messages
+        assert said.startswith("nobody has seen")
+        assert of_check(CHECKS[check], judged(check)).reached == 0
 
 
 def test_what_is_no_order_of_the_day_is_no_result():

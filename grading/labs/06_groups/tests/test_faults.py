@@ -1,11 +1,14 @@
 """The faults of lab 06 beside members that have no luck."""
 
+import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
 from grading.faults.breaker import NotReached
 from kafkalab.cluster.views import GroupView, MemberView
+from kafkalab.wait import WaitTimeout
 from tests.grading.state import loaded, parameters
 
 FAULTS = loaded("lab06").faults
@@ -22,6 +25,8 @@ class Scene:
         self.missed, self.packed = missed, packed
         self.killed: list[str] = []
         self.kept: dict = {}
+        self.is_over = threading.Event()
+        self.is_over.wait = lambda timeout: False
 
     def group(self, name):
         gone = [one for one in self.killed if one in self.missed]
@@ -54,11 +59,20 @@ class Scene:
     def keep(self, **facts):
         self.kept |= facts
 
+    @contextmanager
+    def nobody_but(self, *words):
+        yield lambda: True
+
+    def wait(self, condition, what, timeout):
+        if not condition():
+            raise WaitTimeout(what)
+
 
 def test_who_dies_with_nothing_left_to_pack_need_not_be_missed():
     scene = Scene([FIRST], packed=P.rush)
     assert list(FAULTS[3].function(scene)) == [None]
-    assert scene.kept == {"packed": P.rush, "killed": {FIRST: 1_000, SECOND: 2_000}}
+    killed = {FIRST: 1_000, SECOND: 2_000}
+    assert scene.kept == {"packed": P.rush, "killed": killed, "alone": []}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +90,56 @@ def test_who_commits_seldom_dies_at_once_and_others_a_little_later():
     assert seldom.killed == [FIRST, SECOND]
     with pytest.raises(NotReached, match="orders packed"):
         list(FAULTS[3].function(Scene([FIRST, SECOND], P.killed_at, in_hand=allowed)))
+
+
+class Packing(Scene):
+    """Each time that somebody looks, those who run have packed one more."""
+
+    def __init__(self, alone, notebook, stands=True):
+        super().__init__([], 0)
+        self.alone, self.notebook, self.stands = alone, notebook, stands
+        self.results: list[str] = []
+        self.stand_still: list[tuple] = []
+        self.frozen = False
+
+    def stored(self, topic):
+        self.pack(P.killed_at // 6)
+        return len(self.results)
+
+    def read(self, topic, limit):
+        self.pack(1)
+        group = P.day_3["group"]
+        return [SimpleNamespace(key_text=lambda one=one: f"{group} {one}") for one in self.results]
+
+    def pack(self, each):
+        self.results += each * (self.alone + ([] if self.frozen else self.notebook))
+
+    @contextmanager
+    def nobody_but(self, *words):
+        self.stand_still.append(words)
+        self.frozen = True
+        yield lambda: self.stands
+        self.frozen = False
+
+    def wait(self, condition, what, timeout):
+        if not any(condition() for _ in range(5)):
+            raise WaitTimeout(what)
+
+
+def watched(scene):
+    watch = FAULTS[3].function.__globals__["watch"]
+    watch(scene, P.day_3, P.crew, P.killed, P.killed_at)
+    assert {*scene.stand_still} == {tuple(P.crew)}
+    return scene.kept["alone"]
+
+
+def test_who_packs_while_nothing_but_the_members_runs_is_seen():
+    scene = Packing([*P.crew], [])
+    assert watched(scene) == sorted(P.killed)
+    assert len(scene.stand_still) == 1, "nobody stands still for longer than it takes"
+    assert watched(Packing([FIRST], [SECOND])) == [FIRST]
+    assert watched(Packing([], [*P.crew])) == []
+    assert watched(Packing([*P.crew], [], stands=False)) == [], "somebody else ran, too"
 
 
 @pytest.mark.parametrize("_", range(20))

@@ -21,7 +21,9 @@ ROWS = [[n % 2, n // 2, STOCKS[n % 2], 100 + n] for n in range(60)]
 PRICES = [[STOCKS[0], 158, 0, 29], [STOCKS[1], 159, 1, 29]]
 HONEST: dict[str, Any] = {"kills": 4, "unfetched": 0, "strays": 0, "others": 0, "trades": ROWS}
 HONEST |= {"prices": PRICES, "told": 9, "booked": 0, "same": True, "foretold": 3, "torn": 0}
-HONEST |= {"commits": 9, "most": 9, "hollow": 0}
+HONEST |= {"commits": 9, "most": 9, "hollow": 0, "stayed": 0}
+START = {"commits": 7, "most": 5, "hollow": 2}
+HONEST |= {"starts": [START, START, START]}
 HONEST |= {"readers": {"clerk-1": [0, 1], "clerk-2": [1]}, "moved": ROWS[:40], "until": [20, 20]}
 HONEST |= {"ends": [30, 30]}
 TOPICS = {1: P.careless, 2: P.killed, 3: P.locked, 4: P.shared}
@@ -107,6 +109,9 @@ def test_the_repeated_ones_are_those_of_the_books() -> None:
         ("batch_is_one_transaction", 2, {"commits": 10}),
         ("batch_is_one_transaction", 2, {"hollow": 1}),
         ("batch_is_one_transaction", 2, {"torn": 1}),
+        ("batch_is_one_transaction", 2, {"starts": [START | {"commits": 8}, START, START]}),
+        ("batch_is_one_transaction", 2, {"starts": [START, START | {"hollow": 3}, START]}),
+        ("refused_and_once_each", 3, {"stayed": 1}),
         ("prices_are_the_newest", 2, {"torn": 1}),
         ("prices_are_the_newest", 2, {"prices": PRICES[:1]}),
         ("prices_are_the_newest", 2, {"prices": [*PRICES, ["XXX", 1, 0, 0]]}),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,10 +127,15 @@ def test_commits_of_a_burst_are_held_against_its_batches(
     here.books.rows = lambda tables: {"trades": [[0, 1, "A", 5]] * rows[0], "prices": [["A", 5]]}
     here.until = lambda condition, what: None
     here.send = lambda: None
-    chunks = [(0, 90, 99), (0, 95, 126)]  # of the second what was not there before counts
+    # Of the second what was not there before counts; who had the third is dead.
+    chunks = [("new", 90, 99), ("new", 95, 126), ("old", 100, 126)]
+    here.former = [(0.0, {"old"})]
     here.fetched = lambda: (
-        (SimpleNamespace(client_id="clerk-1"), SimpleNamespace(partition=p, first=a, last=b))
-        for p, a, b in chunks
+        (
+            SimpleNamespace(client_id="clerk-1", connection=connection),
+            SimpleNamespace(partition=0, first=a, last=b),
+        )
+        for connection, a, b in chunks
     )
 
     def booked(watch: Any) -> None:
@@ -142,6 +148,56 @@ def test_commits_of_a_burst_are_held_against_its_batches(
     here.one_by_one()
     kept = here.f.kept
     assert (kept["commits"], kept["hollow"], kept["most"]) == (commits, hollow, 4)
+
+
+@pytest.mark.parametrize(
+    ("steps", "commits", "hollow"),
+    [
+        ([(2, 0), (1, 9), (1, 18)], 2, 0),
+        ([(1, 9), (1, 9), (1, 18), (1, 18)], 4, 2),
+        ([(1, 0), (1, 9), (1, 9), (1, 18)], 3, 1),
+        ([(1, -3), (1, 9)], 1, 0),
+    ],
+)
+def test_what_a_start_commits_before_its_first_trade_is_its_own(
+    steps: list, commits: int, hollow: int
+) -> None:
+    rows = [4]
+    books = SimpleNamespace(commits=7)
+    books.rows = lambda tables: {"trades": [[0, 1, "A", 5]] * rows[0], "prices": [["A", 5]]}
+    count = faults.Count(books, is_start=True)
+    at = books.commits
+    for more, there in steps:
+        at, rows[0] = at + more, 4 + there
+        count.look(at)
+    assert count.found() == {"commits": commits, "hollow": hollow}
+
+
+@pytest.mark.parametrize(
+    ("is_over", "again", "stayed"),
+    [(True, (30, 39), 0), (False, (30, 39), 1), (False, (20, 39), 0)],
+)
+def test_a_refused_batch_is_rolled_back_or_its_records_come_again(
+    is_over: bool, again: tuple[int, int], stayed: int
+) -> None:
+    here = scene(Hand())
+    here.f.kept["stayed"] = 0
+    tellings = iter([1, 2, 2])
+    here.f.gateway = SimpleNamespace(frames=lambda api: [None] * next(tellings))
+    brought = [[(0.0, 0, 29)], [(0.0, 0, 29), (float("inf"), *again)]]
+    here.fetched = lambda: (
+        (SimpleNamespace(requested=at), SimpleNamespace(partition=0, first=first, last=last))
+        for at, first, last in brought.pop(0)
+    )
+    here.books = SimpleNamespace(transaction=lambda: nullcontext(lambda: is_over))
+
+    def until(condition: Any, what: str, every: float, patience: float = 1) -> None:
+        if not condition():
+            raise faults.NotReached(what)
+
+    here.until = until
+    here.given_up()
+    assert here.f.kept["stayed"] == stayed
 
 
 def test_a_price_that_is_not_yet_that_of_the_newest_trade_is_seen() -> None:

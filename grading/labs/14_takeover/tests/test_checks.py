@@ -225,6 +225,34 @@ def test_what_is_counted_was_told_by_members_in_each_stage():
         assert found.outcome is Outcome.FAIL, task
 
 
+def counted_with(*groups, **changed):
+    """What is said of the counts where tellings of some values bear another name or date."""
+    seen = [replace(one, **changed.get(one.text().split()[0], {})) for one in told()]
+    there = {}
+    for one in seen:
+        of_stage = there.setdefault(one.text().split()[0], {})
+        of_stage[one.key_text()] = of_stage.get(one.key_text(), 0) + 1
+    return judged("counted_by_stage", groups=list(groups), seen=seen, values={"counted": there})
+
+
+def test_what_somebody_told_in_the_name_of_a_member_is_not_counted():
+    dated = [
+        replace(one, timestamp=at)
+        for at, one in zip(
+            (0, 500, 1_200, 6_000), log_of_groups(BEGIN, THREE, TWO, ONE), strict=True
+        )
+    ]
+    assert counted_with(*dated).outcome is Outcome.PASS
+    found = counted_with(*dated, crash={"timestamp": 5_999})
+    # What it had had already is its own to tell whenever it likes.
+    assert "tells 7 times" in found.messages[0]
+    by_another = {"key": B.encode(), "timestamp": 6_100}
+    found = counted_with(*dated, leave={"key": b"nobody"}, crash=by_another)
+    assert "tells 9 times" in found.messages[0]
+    again = [*dated, replace(dated[1], timestamp=7_000), replace(dated[3], timestamp=7_500)]
+    assert counted_with(*again).outcome is Outcome.PASS, "who came back has told of it before"
+
+
 @pytest.mark.parametrize("check", ["counted_by_stage", "waits_are_in_the_logs"])
 @pytest.mark.parametrize(("task", "words"), [(4, "was asked to end"), (5, "was killed")])
 def test_own_stops_and_own_records_are_no_crash_and_no_good_bye(check, task, words):
