@@ -40,7 +40,7 @@ crowd = rebalancing.customers(cluster, orders, partitions=6)
 # %%
 packer = """
 from confluent_kafka import Consumer
-with Consumer({"client.id": name, "auto.commit.interval.ms": 500, **settings}) as consumer:
+with Consumer({"auto.commit.interval.ms": 500, **settings}) as consumer:
     consumer.subscribe([topic], told.on_assign, told.on_revoke, told.on_lost)
     while running():
         record = consumer.poll(0.1)
@@ -67,17 +67,17 @@ kinds = {
     "cooperative": {"partition.assignment.strategy": "cooperative-sticky", **classic},
     "KIP-848": {"group.protocol": "consumer"},
 }
-common = {"address": cluster.address, "topic": orders, "limit": 7_200}  # they end after it
+common = {"address": cluster.address, "topic": orders, "limit": 7_200}  # seconds
 
 
 def start(name, group, more=()):
-    own = {"bootstrap.servers": cluster.address, **kinds[group], **dict(more)}
+    own = {"bootstrap.servers": cluster.address, "client.id": name, **kinds[group], **dict(more)}
     return members.start(packer, f"{name} ({group})", settings=own, **common)
 
 
 # %% [markdown]
 # Ada, Bob and Cleo have two partitions each. One of them gets an order of 60 seconds. Then Dan is
-# hired. Six seconds after all have heard of him, `let_go` ends the long order. The two others are
+# hired. Six seconds after the others have heard of him, `let_go` ends the long order. These two are
 # free, and have four partitions.
 
 # %% tags=["prediction"]
@@ -293,10 +293,9 @@ for group, team in teams.items():
 # %% [markdown]
 # ## A restart
 #
-# Each night the packers are restarted. That is a good-bye and a join for each.
-# But a member may have a name that outlives its process, `group.instance.id`: a **static member**.
-# Eve and Finn have such names, in an eager group with a session of 10 seconds. Finn restarts. What
-# does Eve notice?
+# Each night the packers are restarted. That is a good-bye and a join for each. But a member may
+# have a name that outlives its process, `group.instance.id`: a **static member**. Eve and Finn have
+# such names, in an eager group with a session of 10 seconds. Finn restarts. What does Eve notice?
 
 
 # %%
@@ -315,8 +314,8 @@ back = restarts.stood_of("seats", "Finn")
 print(f"His partitions stood for {back:.1f} s. Eve was given partitions {told_eve} times.")
 
 # %% [markdown]
-# Nothing. By default a static member's close tells a classic group nothing, and whoever comes with
-# the name gets what its owner had, without a rebalance if topics and assignor are the same. (Ada,
+# Nothing. By default a static member's close tells a classic group nothing. Whoever comes with the
+# name gets what its owner had, without a rebalance if topics and assignor are the same. (Ada,
 # without such a name, was given hers anew when Dan came, and again when he left.)
 #
 # The price: where Finn goes for good, his partitions stand until his session is over. And that has
@@ -449,8 +448,11 @@ result
 told_to_eve = rebalancing.fence_of(crew["Eve"].events)
 assert "fenced by other consumer with same group.instance.id" in told_to_eve, told_to_eve
 crew["Eve"] = seat("Eve")
+crew["Eve"].wait_for(lambda events: any(e.what == "assigned" for e in events), what="her seat")
 live = repr(panel.show_group(cluster, kinds["seats"]["group.id"], crew, start=seat))
 assert "Eve" in live, live
+shown = {member.client for member in cluster.group(kinds["seats"]["group.id"]).members}
+assert shown <= set(crew) | {"Gus"}, (shown, live)  # the panel knows members by these
 crew["Eve"].stop()
 crowd.stop()
 

@@ -25,7 +25,13 @@ def customers(cluster: Cluster, topic: str, partitions: int) -> members.Member:
 
     It stands still until a `change` thaws it: no orders come while somebody reads a page.
     """
-    given = {"topic": topic, "partitions": partitions, "limit": 7_200}
-    crowd = members.start(PROGRAM, "customers", address=cluster.address, **given)
+    crowd = members.start(
+        PROGRAM,
+        "customers",
+        address=cluster.address,
+        limit=7_200,
+        topic=topic,
+        partitions=partitions,
+    )
     crowd.freeze()
     return crowd
