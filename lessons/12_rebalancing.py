@@ -384,10 +384,11 @@ print(refused[0].facts["why"])
 
 # %% [markdown]
 # Read it from its middle. *Not part of an active group*: her client has left the group by itself,
-# while she packed. (So do Java's and librdkafka, unless the member is a static one.) *Likely kicked
-# out*: nobody kicked her. *Commit cannot be completed*: who is no longer a member may not commit
-# for it, and her client does not even ask. So her thirty orders count for nothing. She polls, joins
-# again and gets the same thirty, with this loop for ever. She is alive, busy and useless.
+# while she packed. (Java's client and librdkafka do so, too, unless the member is a static one.)
+# *Likely kicked out*: nobody kicked her. *Commit cannot be completed*: who is no longer a member
+# may not commit for it, and her client does not even ask. So her thirty orders count for nothing.
+# She polls, joins again and gets the same thirty, with this loop for ever. She is alive, busy and
+# useless.
 
 # %% tags=["proof", "B171", "B183"]
 assert len(set(packed)) == 30, packed
