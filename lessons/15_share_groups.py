@@ -177,8 +177,8 @@ for _ in range(2):  # two workers, one after the other, without a word on any re
 assert seen == [0, 1], seen
 
 # %% [markdown]
-# In the share group nobody waits behind film 0, and no partition had to be added. What needs the
-# order of a key (lesson 02) does not belong here.
+# (A bar ends with the broker's answer.) In the share group nobody waits behind film 0, and no
+# partition had to be added. What needs the order of a key (lesson 02) does not belong here.
 #
 # One thing helped: the producer waited for each answer, so each film was a *batch* of its own
 # (lesson 05). By default a broker hands out whole batches, and `max.poll.records`, which is 1 here,
@@ -243,7 +243,7 @@ assert set(stuck) == {0, 1, 2}, stuck
 # letter topic (lesson 14), and rejects it then; `delivery_count()` says which try it is.
 
 # %% [markdown]
-# ## Killed or frozen
+# ## A worker is gone
 #
 # A lock ends by itself, in this group after two seconds. One worker takes a film and is killed,
 # without a word about it.
@@ -324,11 +324,10 @@ with ExitStack() as closing:
 
 # %% [markdown]
 # A process was killed, and its machine lives: that closes the connection, and the broker frees its
-# locks. (The *group* goes by heartbeats, as in lesson 12, and misses nobody yet.) A machine that
-# stands still, or is without power, closes nothing. There the lock has to end.
-#
-# Where the frozen one wakes, it goes on with its film, and somebody else has had it too. So the
-# work should be safe to do twice.
+# locks. (The *group* goes by heartbeats, as in lesson 12, and misses nobody yet.) A machine without
+# power closes nothing, and a frozen worker neither. There the lock has to end. And when the frozen
+# one wakes, it goes on with a film that somebody else has had, too. So the work should be safe to
+# do twice.
 
 # %% [markdown]
 # ## Which group?
