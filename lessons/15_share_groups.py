@@ -63,13 +63,14 @@ with ShareConsumer({"group.id": group, **settings}) as worker:
 # %% [markdown]
 # Where a share group begins, and how long a lock lasts, are settings of the *group*. The brokers
 # keep them, also for a group that nobody has joined yet. By default it begins at the end, and a
-# lock lasts 30 seconds. (The brokers of this course allow shorter ones than others do.)
+# lock lasts 30 seconds.
 
 
 # %%
 def film_topic(name, films=(), lock_ms=30_000):
     """A topic of one partition with films, and the settings of a share group of the same name."""
     topic = new_topic(cluster, name)
+    # `docker-compose.yml` allows shorter locks than the 15 seconds that are the least by default.
     settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": lock_ms}
     group = ConfigResource(ConfigResourceType.GROUP, topic, settings)
     share_groups.agreed(admin.alter_configs([group]))  # raises where its answer is no
@@ -417,8 +418,7 @@ assert share_groups.states(cluster, held)[0][0] == "accepted", "and so it would 
 # last answer is no error, and counted as little.)
 #
 # So a lock has to be longer than the work on *all* that one poll brings, which may be a batch. A
-# minute is the most, by default. Longer work wants smaller pieces. (Java's client can also renew a
-# lock, since 4.2.)
+# minute is the most, by default. Longer work wants smaller pieces.
 
 # %% [markdown]
 # ## Your turn
