@@ -21,70 +21,56 @@ import time
 from collections import Counter
 
 from confluent_kafka import AcknowledgeType, ShareConsumer
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from kafkalab import Cluster, Prediction, charts, members, quick
+from kafkalab import Cluster, Prediction, charts, quick
 from kafkalab.lessons import share_groups
+from kafkalab.lessons.topics import new_topic
 from kafkalab.notebook import exercise
 
 cluster = Cluster.start("single")
+admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
+producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 
 # %% [markdown]
 # ## Four workers, one partition
 #
 # A photo lab develops films. A record is a film, and its value says how many seconds a machine
-# needs for it. This is a worker of a consumer group, as in lesson 11: one film at a time, and a
-# commit after each.
-
-# %%
-alone = """
-worker = KafkaConsumer(topic, bootstrap_servers=address, client_id=name, group_id=group, **settings)
-while running():
-    for records in worker.poll(timeout_ms=100, max_records=1).values():
-        for record in records:
-            note("begins", offset=record.offset)
-            develop(record.value)
-            note("done", offset=record.offset)
-            worker.commit()
-worker.close()
-"""
-
-# %% [markdown]
-# A **share group** (KIP-932) is the other kind. The partition's leader hands each record out to one
-# member at a time, and puts a **lock** on it meanwhile. The member *acknowledges* each record: here
-# with ACCEPT, which says that it is done. In spite of its name, `commit_sync` commits no position:
-# it sends the acknowledgements. kafka-python has no such consumer. confluent-kafka has one, which
-# its makers call a preview, not for production.
+# needs for it. Two crews of four do the same work. One is a consumer group, with a program like
+# that of lesson 11: one film at a time, and a commit after each.
+#
+# The other is a **share group** (KIP-932), and this is its program. The partition's leader hands
+# each record out to one member at a time, and puts a **lock** on it meanwhile. The member
+# *acknowledges* each record: here with ACCEPT, which says that it is done. In spite of its name,
+# `commit_sync` commits no position: it sends the acknowledgements. kafka-python has no such
+# consumer. confluent-kafka has one, which its makers call a preview, not for production.
 
 # %%
 sharing = """
 from confluent_kafka import AcknowledgeType, ShareConsumer
-worker = ShareConsumer({"bootstrap.servers": address, "group.id": group, **settings})
-worker.subscribe([topic])
-while running():
-    for record in worker.poll(timeout=0.1):
-        note("begins", offset=record.offset(), tries=record.delivery_count())
-        develop(record.value())
-        note("done", offset=record.offset())
-        worker.acknowledge(record, AcknowledgeType.ACCEPT)
-        told = worker.commit_sync(timeout=10)  # sends it, and waits for the answer
-        note("told", errors=[str(error) for error in told.values() if error])
-worker.close()
+with ShareConsumer({"group.id": group, **settings}) as worker:
+    worker.subscribe([topic])
+    while running():
+        for record in worker.poll(timeout=0.1):
+            note("begins", offset=record.offset(), tries=record.delivery_count())
+            develop(record.value())
+            worker.acknowledge(record, AcknowledgeType.ACCEPT)
+            told = worker.commit_sync(timeout=10)  # sends it, and waits for the answer
+            note("done", offset=record.offset(), errors=[str(e) for e in told.values() if e])
 """
 
 # %% [markdown]
 # Where a share group begins, and how long a lock lasts, are settings of the *group*. The brokers
 # keep them, also for a group that nobody has joined yet. By default it begins at the end, and a
-# lock lasts 30 seconds. Brokers allow 15 to 60; those of this course allow one second, too.
+# lock lasts 30 seconds.
 
 
 # %%
 def film_topic(name, films=(), lock_ms=30_000):
     """A topic of one partition with films, and the settings of a share group of the same name."""
-    topic = cluster.unused(name)
-    admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
-    cluster.wait_for_topic(topic)
+    topic = new_topic(cluster, name)
+    # `docker-compose.yml` allows shorter locks than the 15 seconds that are the least by default.
     settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": lock_ms}
     group = ConfigResource(ConfigResourceType.GROUP, topic, settings)
     share_groups.agreed(admin.alter_configs([group]))  # raises where its answer is no
@@ -93,24 +79,17 @@ def film_topic(name, films=(), lock_ms=30_000):
     return topic
 
 
-def hire(program, names, topic, group, settings):
-    given = {"topic": topic, "group": group, "settings": settings, "develop": share_groups.develop}
-    return {name: members.start(program, name, address=cluster.address, **given) for name in names}
-
-
 # %% [markdown]
-# Two crews of four are two groups, so each gets all films (lesson 03). The first, film 0, takes 1.6
-# seconds, each of the others 0.2.
+# `hire` starts a program for each name; their group has the name of the topic. These are two
+# groups, so each gets all films (lesson 03). The first, film 0, takes 1.6 seconds, each of the
+# others 0.2.
 
 # %% tags=["prediction"]
-admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
-producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
-one_by_one = {"share.acknowledgement.mode": "explicit", "max.poll.records": 1, "log_level": 3}
 films = film_topic("films")
-by_commit = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
-loners = hire(alone, ["Ada", "Bob", "Cleo", "Dan"], films, f"{films} alone", by_commit)
-sharers = hire(sharing, ["Eve", "Finn", "Hana", "Ivan"], films, films, one_by_one)
-share_groups.ready(cluster, f"{films} alone", 4)
+one_by_one = {"share.acknowledgement.mode": "explicit", "max.poll.records": 1, "log_level": 3}
+one_by_one |= {"bootstrap.servers": cluster.address}
+sharers = share_groups.hire(sharing, ["Eve", "Finn", "Hana", "Ivan"], cluster, films, one_by_one)
+loners = share_groups.hire_alone(["Ada", "Bob", "Cleo", "Dan"], cluster, films)
 share_groups.ready(cluster, films, 4)
 question = f"Of {films_to_develop} films, how many does the share group finish before film 0?"
 my_overtakers = Prediction("films", question)
@@ -123,19 +102,10 @@ for seconds in [b"1.6"] + [b"0.2"] * (films_to_develop - 1):
 shared = share_groups.wait_for_films(sharers, offsets)
 in_line = share_groups.wait_for_films(loners, offsets)
 overtook = share_groups.overtakers(shared)
-my_overtakers.against(overtook)
-
-# %%
-took = share_groups.seconds_of(shared)
-took_longer = share_groups.seconds_of(in_line)
 busy = len(share_groups.by_worker(shared))
 alone_busy = len(share_groups.by_worker(in_line))
-title = f"Consumer group: {took_longer:.1f} s, {alone_busy} at work. "
-title += f"Share group: {took:.1f} s, {busy} at work"
-crews = {"consumer group": loners, "share group": sharers}
-ax = share_groups.work_over_time(in_line + shared, crews)
-ax.set_title(title)
-charts.show(ax, f"{title}. Film 0 keeps one sharer busy; {overtook} others are done meanwhile.")
+print(my_overtakers.against(overtook))
+share_groups.show_both(in_line, shared, loners, sharers)
 
 # %% tags=["proof"]
 assert busy == 4, busy
@@ -145,6 +115,8 @@ assert {turn.tries for turn in shared} == {1}, shared
 assert overtook > films_to_develop // 2, overtook
 assert share_groups.overtakers(in_line) == 0, in_line
 assert [turn.offset for turn in in_line] == offsets, in_line
+took = share_groups.seconds_of(shared)
+took_longer = share_groups.seconds_of(in_line)
 assert took < took_longer / 1.5, (took, took_longer)
 view = cluster.group(films)
 assert [member.assignment for member in view.members] == [{films: [0]}] * 4, view
@@ -170,9 +142,7 @@ with KafkaProducer(bootstrap_servers=cluster.address, linger_ms=500, **quick.pro
     for _ in range(16):
         together.send(batch, value=b"0")
     together.flush(timeout=10)
-with ShareConsumer(
-    {"bootstrap.servers": cluster.address, "group.id": batch, **one_by_one}
-) as greedy:
+with ShareConsumer(one_by_one | {"group.id": batch}) as greedy:
     greedy.subscribe([batch])
     polled = wait_until(lambda: list(greedy.poll(timeout=0.5)) or None, timeout=20, what="films")
     for record in polled:
@@ -208,41 +178,30 @@ for _ in range(2):  # two workers, one after the other, without a word on any re
 assert seen == [0, 1], seen
 
 # %% [markdown]
-# In the share group nobody waits behind film 0, and no partition had to be added. What needs the
-# order of a key (lesson 02) does not belong here. (In a gap a sharer waits for an answer or for a
-# film.)
+# (A bar ends with the broker's answer.) In the share group nobody waits behind film 0, and no
+# partition had to be added. What needs the order of a key (lesson 02) does not belong here.
 #
 # One thing helped: the producer waited for each answer, so each film was a *batch* of its own
-# (lesson 05). By default a broker hands out and locks whole batches, and `max.poll.records`, which
-# is 1 here, cuts none: all films of one batch go to one worker. So a queue wants small batches, by
+# (lesson 05). By default a broker hands out whole batches, and `max.poll.records`, which is 1 here,
+# cuts none: all films of one batch go to one worker. So a queue wants small batches, by
 # `batch_size` or as here.
 
 # %% [markdown]
 # ## A film that tears
 #
 # Seven films wait, and film 2 cannot be developed: its value is no number. A member of a consumer
-# group that wants to try again goes back with `seek`, and the films behind wait. (Or its program
-# puts the film aside, and goes on.)
+# group that tries again goes back with `seek`, and the films behind wait. (Or it puts the film
+# aside, as in lesson 14.)
 #
 # A member of a share group can say one of three things: **accept**, the record is done;
-# **release**, anybody may try it, also the same member again; **reject**, nobody need try. It goes
-# to the broker with `commit_sync` or the next poll. (By default that poll *accepts* all that the
-# last one brought. The setting `explicit`, above, asks for a word on each.)
-#
-# Here one sharer releases the torn film each time.
+# **release**, anybody may try it, also the same member again; **reject**, nobody need try. (By
+# default the next poll *accepts* all that the last one brought. The setting `explicit`, above, asks
+# for a word on each.) Here one sharer releases the torn film each time.
 
 # %% tags=["prediction"]
 spool = [b"0.01", b"0.01", b"torn", b"0.01", b"0.01", b"0.01", b"0.01"]
 line = film_topic("line", spool)
-stuck = Counter()
-with KafkaConsumer(
-    line, bootstrap_servers=cluster.address, group_id=f"{line} alone", **by_commit
-) as worker:
-    for _ in range(20):
-        for place, (record,) in worker.poll(timeout_ms=500, max_records=1).items():
-            stuck[record.offset] += 1
-            if record.value == b"torn":
-                worker.seek(place, record.offset)
+stuck = share_groups.again_and_again(cluster, line, bad=b"torn", polls=20)
 print("A consumer group, in twenty polls, by film:", dict(stuck))
 my_tries = Prediction("times", "How often is the torn film handed out to the share group?")
 my_tries
@@ -252,16 +211,14 @@ my_tries
 def work(topic, group, verdict):
     """How often each film came, until two seconds bring none."""
     came = Counter()
-    own = {"bootstrap.servers": cluster.address, "group.id": group, **one_by_one}
-    with ShareConsumer(own) as worker:
+    with ShareConsumer(one_by_one | {"group.id": group}) as worker:
         worker.subscribe([topic])
-        for _ in range(60):  # polls; the first ones may bring nothing
-            polled = worker.poll(timeout=2)
+        polled = worker.poll(timeout=30)  # the first one takes longer
+        while polled:
             for record in polled:
                 came[record.offset()] += 1
                 worker.acknowledge(record, verdict(record.value(), record.delivery_count()))
-            if came and not polled:
-                break
+            polled = worker.poll(timeout=2)  # takes what was said along
     return came
 
 
@@ -273,11 +230,7 @@ def release(film, tries):
 torn = film_topic("torn", spool)
 given_up = work(torn, torn, release)
 print(my_tries.against(given_up[2]))
-waiting = 7 - len(stuck)
-title = f"Share group: {given_up[2]} tries, and all others came. Consumer group: {waiting} wait"
-ax = share_groups.deliveries_per_record(stuck, given_up, records=7)
-ax.set_title(title)
-charts.show(ax, f"{title}. The consumer group got the torn one {stuck[2]} times in twenty polls.")
+share_groups.show_deliveries(stuck, given_up, bad=2, records=7)
 
 # %% tags=["proof"]
 assert given_up == Counter(dict.fromkeys(range(7), 1) | {2: 5}), given_up
@@ -286,36 +239,40 @@ assert set(stuck) == {0, 1, 2}, stuck
 
 # %% [markdown]
 # The broker counts the deliveries of each record. After the fifth it gives the record up, by
-# default (`share.delivery.count.limit`, 2 to 10; since 4.3 of the group, before of the broker).
-# Nothing lies between the tries: a service that is down for a minute uses up all five. No error
-# says so; only the brokers' own topic of states names the record. Who wants to keep such a film
-# sends it to a topic of its own, a dead letter topic, and rejects it then; `delivery_count()` says
-# which try it is. (From 4.4 on brokers can: KIP-1191.)
+# default (`share.delivery.count.limit`). Nothing lies between the tries: a service that is down for
+# a minute uses up all five. And no error says so. Who wants to keep such a film sends it to a dead
+# letter topic (lesson 14), and rejects it then; `delivery_count()` says which try it is.
 
 # %% [markdown]
-# ## Killed or frozen
+# ## A worker is gone
 #
-# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed.
-# Then one takes another film and stands still, as a machine does that has too much to do
-# (lesson 06). Neither says a word about its film.
+# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed,
+# without a word about it.
 
 # %% tags=["prediction"]
 held = film_topic("held", lock_ms=2_000)
-crew = hire(sharing, ["Jan", "Kim", "Lena"], held, held, one_by_one)
+crew = share_groups.hire(sharing, ["Jan", "Kim", "Lena"], cluster, held, one_by_one)
 share_groups.ready(cluster, held, 3)
 my_kill = Prediction("seconds", "How long after the kill has somebody else the film?")
 my_kill
 
 # %%
-crew |= hire(sharing, share_groups.dead(crew), held, held, one_by_one)  # killed by a run before
+again = share_groups.dead(crew)  # killed by an earlier run of this cell
+crew |= share_groups.hire(sharing, again, cluster, held, one_by_one)
 receipt = producer.send(held, value=b"1.5").get(timeout=10)
 first = share_groups.holder(crew, receipt.offset)
 hit = time.monotonic()
 crew[first.worker].kill()
-killed = share_groups.holder(crew, receipt.offset, besides=[first.worker]).began - hit
+heir = share_groups.holder(crew, receipt.offset, besides=[first.worker])
+killed = heir.began - hit
 my_kill.against(round(killed, 1))
 
-# %%
+# %% tags=["proof"]
+assert killed < 1.5, killed
+members_now = cluster.group(held).members  # two live, and the killed one is not missed yet
+assert len(members_now) >= 3, members_now
+
+# %% tags=["proof"]
 receipt = producer.send(held, value=b"1.0").get(timeout=10)
 first = share_groups.holder(crew, receipt.offset)
 victim = crew[first.worker]
@@ -325,13 +282,6 @@ frozen = heir.began - first.began
 counted = share_groups.answer_to(crew[heir.worker], receipt.offset)
 victim.thaw()
 late = share_groups.answer_to(victim, receipt.offset)
-print(f"{first.worker} had begun, and froze. {frozen:.1f} s later {heir.worker} has the film.")
-print(f"Errors to ACCEPT: {heir.worker}'s {counted}; {first.worker}'s, which is late: {late}")
-
-# %% tags=["proof"]
-assert killed < 1.5, killed
-members_now = cluster.group(held).members  # two live, and the killed one is not missed yet
-assert len(members_now) >= 3, members_now
 assert 1.8 < frozen < 4, frozen
 assert heir.tries == 2, heir
 assert counted == [], counted
@@ -343,7 +293,7 @@ assert [turn.tries for turn in twice] == [1, 2], twice  # both have done it, fro
 from contextlib import ExitStack
 
 open_films = film_topic("open", [b"0", b"0"], lock_ms=1_000)
-own = {"bootstrap.servers": cluster.address, "group.id": open_films, **one_by_one}
+own = one_by_one | {"group.id": open_films}
 
 
 def taken(by):
@@ -376,20 +326,17 @@ with ExitStack() as closing:
 # %% [markdown]
 # A process was killed, and its machine lives: that closes the connection, and the broker frees its
 # locks. (The *group* goes by heartbeats, as in lesson 12, and misses nobody yet.) A machine without
-# power closes nothing. As with the frozen one, the lock has to end.
-#
-# Back again, the frozen one finished its film, and its ACCEPT met no error, though another's had
-# counted. A late ACCEPT is an error only while its film or one before it is neither done nor given
-# up. So no error does not say that *yours* counted. The film was developed twice; one that is given
-# up, perhaps never. The work should be safe to do twice.
+# power closes nothing, and a frozen worker neither. There the lock has to end. And when the frozen
+# one wakes, it goes on with a film that somebody else has had, too. So the work should be safe to
+# do twice.
 
 # %% [markdown]
 # ## Which group?
 #
 # A consumer group has one number for each partition. Here records are done in any order, so the
 # broker keeps a state and a count for those under way. But this is no queue that forgets: the log
-# still has all films (lesson 01), also the torn one, and a second group gets them all, if it is
-# told to begin at the start.
+# still has all films, also the torn one, and a second group gets them all, if it is told to begin
+# at the start.
 #
 # | you need | consumer group | share group |
 # |---|---|---|
@@ -397,8 +344,8 @@ with ExitStack() as closing:
 # | the order of a key | yes | no |
 # | one bad record not to stop the rest | your own code | release, reject, limit |
 # | a place in a transaction (lesson 10) | yes | no |
-# | the lag | `kafka-consumer-groups` | `kafka-share-groups`: given up counts as done |
-# | to go back | `seek` | the same tool, while nobody is in the group |
+#
+# Lag, going back and limits: [Kafka on one page](../lessons/reference/kafka.md).
 
 # %% tags=["proof"]
 second = cluster.unused(f"archive of {torn} {time.monotonic_ns()}")
@@ -435,7 +382,7 @@ assert came_at[-1] - came_at[0] < 5, came_at  # no minute, no seconds between fi
 
 # %% tags=["prediction"]
 slow = film_topic("slow", lock_ms=1_000)
-slow_crew = hire(sharing, ["Mona", "Nils", "Olga"], slow, slow, one_by_one)
+slow_crew = share_groups.hire(sharing, ["Mona", "Nils", "Olga"], cluster, slow, one_by_one)
 share_groups.ready(cluster, slow, 3)
 my_long = Prediction("times developed", "How often is the film developed to its end?")
 my_long
@@ -468,13 +415,10 @@ assert share_groups.states(cluster, held)[0][0] == "accepted", "and so it would 
 # %% [markdown]
 # After each second the lock had ended and somebody else got the film, so *accept* came too late
 # each time. After five locks the broker gave up a film that had been developed each time. (So the
-# last answer is no error; it counted as little.)
+# last answer is no error, and counted as little.)
 #
 # So a lock has to be longer than the work on *all* that one poll brings, which may be a batch. A
 # minute is the most, by default. Longer work wants smaller pieces.
-#
-# > *This client.* Java's can ask for single records of a batch (KIP-1206) and renew a lock
-# > (KIP-1222), since 4.2. confluent-kafka 2.16 can do neither.
 
 # %% [markdown]
 # ## Your turn
@@ -528,9 +472,8 @@ Markdown(f"""
 - On one partition {busy} of 4 sharers worked, and {alone_busy} of 4 in the consumer group. Film 0
   was overtaken by {overtook}: each was a batch of its own, and a share group keeps no order.
 - A film that was released each time came {given_up[2]} times. Then the broker gave it up.
-- The film of a killed worker was handed out again {killed:.1f} s after the kill, that of a frozen
-  one when its lock had ended, {frozen:.1f} s after it was begun. It was developed twice, and both
-  met no error.
+- The film of a killed worker was handed out again {killed:.1f} s after the kill: its connection
+  was closed. Where none is closed, the lock has to end.
 - Work that was longer than its lock was done {len(tries)} times. {refused} answers were errors, and
   the broker gave the film up.
 """)

@@ -11,8 +11,11 @@ from kafkalab.lessons.rebalancing.change import (
     wait_for_members,
     wait_for_work,
 )
+from kafkalab.lessons.rebalancing.crowd import customers
 from kafkalab.lessons.rebalancing.drawings import (
     records_by_partition,
+    show_standing,
+    show_standstills,
     standstill_by_group,
     standstills,
 )
@@ -22,6 +25,7 @@ __all__ = [
     "GroupChange",
     "Read",
     "change",
+    "customers",
     "fence_of",
     "fenced_by",
     "fill_up",
@@ -32,6 +36,8 @@ __all__ = [
     "records_by_partition",
     "refused_with",
     "settled",
+    "show_standing",
+    "show_standstills",
     "standstill_by_group",
     "standstills",
     "told_since",

@@ -17,7 +17,7 @@ def refused_with(
     """Of a number of records at once: a member is started with it and packs so many orders.
 
     Each takes so many seconds, and `limit` is how long the member may go without a poll. It
-    writes down `packed`, `committed` and `refused`.
+    writes down `committed` and `refused`, with the `offsets` of what it had packed.
     """
 
     def problem(told: Any) -> str:
@@ -28,7 +28,7 @@ def refused_with(
             lambda events: _ended(events, orders), what="a commit, or its refusal", timeout=60
         )
         refused = sum(event.what == "refused" for event in member.events)
-        packed = sum(event.what == "packed" for event in member.events)
+        packed = _packed(member.events)
         member.stop()
         if refused:
             return f"after {packed} orders the commit was refused."
@@ -79,8 +79,11 @@ def _has_answer(events: list[Event]) -> bool:
     return any(event.what in ("assigned", "error") for event in events)
 
 
+def _packed(events: list[Event]) -> int:
+    answered = (event for event in events if event.what in ("committed", "refused"))
+    return sum(len(event.facts["offsets"]) for event in answered)
+
+
 def _ended(events: list[Event], orders: int) -> bool:
-    """One commit was refused, or so many orders are packed and their commit has its answer."""
-    what = [event.what for event in events]
-    done = what.count("packed") >= orders and what[-1] in ("committed", "refused")
-    return done or "refused" in what
+    """One commit was refused, or so many orders are packed and committed."""
+    return _packed(events) >= orders or any(event.what == "refused" for event in events)

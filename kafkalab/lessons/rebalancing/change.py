@@ -82,10 +82,15 @@ class GroupChange:
         stood, busy = self.stood(group), self.of_busy(group)
         return [p for p in sorted(stood) if p not in busy and stood[p] >= seconds]
 
+    def longest(self, group: str, partitions: Iterable[int]) -> float:
+        """The longest silence, in seconds, of any of these partitions; NaN where there is none."""
+        stood = self.stood(group)
+        return max((stood[p] for p in partitions), default=float("nan"))
+
     def stood_of(self, group: str, name: str) -> float:
         """The longest silence of a partition that this reader had before."""
-        stood = self.stood(group)
-        return max(stood[p] for p, reader in self.before[group].items() if reader == name)
+        his = [p for p, reader in self.before[group].items() if reader == name]
+        return self.longest(group, his)
 
     def kept(self, group: str) -> list[int]:
         """The partitions that have their reader still, without those of the busy ones."""

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from kafkalab.draw.drawing import MARK
+from kafkalab.draw.picture import Picture, show
 from kafkalab.lessons.rebalancing.change import GroupChange
 from kafkalab.members.events import NANOSECONDS
 
@@ -56,6 +57,17 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
     return panels[0, 0]
 
 
+def show_standing(change: GroupChange, group: str, stand: Sequence[int]) -> Picture:
+    """The records of one group; the title says how many of the free packers' partitions stand."""
+    free = len(change.before[group]) - len(change.of_busy(group))
+    longest = change.longest(group, stand)
+    title = f"{group.capitalize()}: {len(stand)} of {free} partitions of the free stand"
+    title += f", for up to {longest:.1f} s" if stand else ""
+    ax = records_by_partition(change, [group])
+    ax.set_title(title)
+    return show(ax, f"{title}. A stroke for each record. These stand: {[*stand]}.")
+
+
 def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
     """For each change and group the longest silence of a partition that was kept, and of a moved.
 
@@ -64,12 +76,21 @@ def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
     rows = []
     for change in changes:
         for group in change.before:
-            stood = change.stood(group)
-            kept = max((stood[p] for p in change.kept(group)), default=float("nan"))
+            kept = change.longest(group, change.kept(group))
             given = set(change.moved(group)) - set(change.of_busy(group))
-            moved = max((stood[p] for p in given), default=float("nan"))
+            moved = change.longest(group, given)
             rows.append({"change": change.what, "group": group, "kept": kept, "moved": moved})
     return pandas.DataFrame(rows)
+
+
+def show_standstills(frame: pandas.DataFrame, session: float, good_bye: str) -> Picture:
+    """The same drawn; the title has what moved after the good-bye beside what moved otherwise."""
+    said = frame["change"] == good_bye
+    left, silent = frame[said]["moved"].max(), frame[~said]["moved"].min()
+    title = f"Good-byes cost up to {left:.1f} s, deaths and freezes {silent:.1f} s or more"
+    ax = standstill_by_group(frame, session)
+    ax.set_title(title)
+    return show(ax, f"{title}. {frame.round(1).to_string(index=False)}")
 
 
 def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:

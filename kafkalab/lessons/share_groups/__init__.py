@@ -2,7 +2,13 @@
 
 from kafkalab.lessons.share_groups.bars import (
     deliveries_per_record,
+    show_both,
+    show_deliveries,
     work_over_time,
+)
+from kafkalab.lessons.share_groups.classic import (
+    again_and_again,
+    hire_alone,
 )
 from kafkalab.lessons.share_groups.crew import (
     Turn,
@@ -10,6 +16,7 @@ from kafkalab.lessons.share_groups.crew import (
     answers,
     by_worker,
     dead,
+    hire,
     holder,
     overtakers,
     ready,
@@ -32,6 +39,7 @@ from kafkalab.lessons.share_groups.kept import (
 
 __all__ = [
     "Turn",
+    "again_and_again",
     "agreed",
     "answer_to",
     "answers",
@@ -41,11 +49,15 @@ __all__ = [
     "develop",
     "developed",
     "fits",
+    "hire",
+    "hire_alone",
     "holder",
     "overtakers",
     "ready",
     "seconds_of",
     "settled",
+    "show_both",
+    "show_deliveries",
     "spoilt",
     "states",
     "told",

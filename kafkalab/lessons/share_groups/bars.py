@@ -5,17 +5,41 @@ Workers import this package, too, so the drawing program is imported where somet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafkalab.lessons.share_groups.crew import Turn
+from kafkalab.lessons.share_groups.crew import Turn, by_worker, overtakers, seconds_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from kafkalab.draw.picture import Picture
+
 MARK = "#666666"
 FIRST, OTHER = "#D55E00", "#9CC9E8"
 ALONE, TOGETHER = "#555555", "#0072B2"
+
+
+def show_both(
+    in_line: Sequence[Turn],
+    shared: Sequence[Turn],
+    loners: Collection[str],
+    sharers: Collection[str],
+) -> Picture:
+    """The work of a consumer group and of a share group; the title says who was at work how long.
+
+    `loners` and `sharers` are all their members, also those without work.
+    """
+    from kafkalab.draw.picture import show
+
+    told = [
+        f"{seconds_of(work):.1f} s, {len(by_worker(work))} at work" for work in (in_line, shared)
+    ]
+    title = f"Consumer group: {told[0]}. Share group: {told[1]}"
+    ax = work_over_time([*in_line, *shared], {"consumer group": loners, "share group": sharers})
+    ax.set_title(title)
+    first = f"Film 0 keeps one sharer busy; {overtakers(shared)} others are done meanwhile"
+    return show(ax, f"{title}. {first}.")
 
 
 def work_over_time(
@@ -68,6 +92,22 @@ def work_over_time(
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def show_deliveries(
+    consumer_group: Mapping[int, int], share_group: Mapping[int, int], bad: int, records: int
+) -> Picture:
+    """The deliveries of each record in both; the title tells of the bad one and of the others."""
+    from kafkalab.draw.picture import show
+
+    waiting = records - len(consumer_group)
+    others = "all others" if len(share_group) == records else f"{len(share_group) - 1} others"
+    title = f"Share group: {share_group[bad]} tries, and {others} came. "
+    title += f"Consumer group: {waiting} wait"
+    ax = deliveries_per_record(consumer_group, share_group, records)
+    ax.set_title(title)
+    stuck = f"The consumer group got the torn one {consumer_group[bad]} times"
+    return show(ax, f"{title}. {stuck}.")
 
 
 def deliveries_per_record(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kafkalab import members
+from kafkalab.lessons.share_groups.developing import develop
 from kafkalab.members import Event, Member
 from kafkalab.members.events import NANOSECONDS
 from kafkalab.wait import wait_until
@@ -22,8 +24,9 @@ Crew = Mapping[str, Member]
 class Turn:
     """A worker's work on one record, in seconds of the machine's clock.
 
-    `ended` is None where it never came to an end. `tries` counts the deliveries of the record up
-    to this one, as the broker says; 0 in a group that does not count them.
+    It ends with the broker's answer to the acknowledgement or the commit; `ended` is None where it
+    never came to that. `tries` counts the deliveries of the record up to this one, as the broker
+    says; 0 in a group that does not count them.
     """
 
     worker: str
@@ -31,6 +34,25 @@ class Turn:
     began: float
     ended: float | None
     tries: int = 0
+
+
+def hire(
+    program: str,
+    names: Iterable[str],
+    cluster: Cluster,
+    topic: str,
+    settings: Mapping[str, Any],
+    group: str = "",
+) -> dict[str, Member]:
+    """Start a worker of each name; their group has the name of the topic if no other is given.
+
+    At hand in the program are the topic, the group, the settings, `address` and `develop`.
+    """
+    given: dict[str, Any] = {"topic": topic, "group": group or topic, "settings": dict(settings)}
+    return {
+        name: members.start(program, name, address=cluster.address, develop=develop, **given)
+        for name in names
+    }
 
 
 def ready(cluster: Cluster, group: str, members: int, timeout: float = 60) -> None:
@@ -113,13 +135,12 @@ def settled(crew: Crew, offset: int, quiet: float, timeout: float = 60) -> list[
 
 def answers(crew: Crew, offset: int) -> list[list[str]]:
     """What the broker answered to each acknowledgement of a record: its errors, in turn."""
-    found: list[tuple[int, list[str]]] = []
-    for worker in crew.values():
-        held = None
-        for event in worker.events:
-            held = event.facts["offset"] if event.what == "begins" else held
-            if event.what == "told" and held == offset:
-                found.append((event.at, event.facts["errors"]))
+    found = [
+        (event.at, event.facts["errors"])
+        for worker in crew.values()
+        for event in worker.events
+        if event.what == "done" and event.facts["offset"] == offset
+    ]
     return [errors for _, errors in sorted(found)]
 
 

@@ -28,15 +28,6 @@ while running():
         note("record", partition=record.partition(), offset=record.offset())
 consumer.close()
 """
-CUSTOMERS = """
-from confluent_kafka import Producer
-producer = Producer({"bootstrap.servers": address})
-while running():
-    for partition in range(4):
-        producer.produce(topic, b"0", partition=partition)
-    producer.flush(10)
-    work(0.05)
-"""
 
 
 def told(what, *partitions, at=0):
@@ -100,6 +91,8 @@ def test_a_standstill_is_the_longest_silence_of_a_partition_whoever_reads_it():
     assert change.story("eager") == story
     (row,) = rebalancing.standstills([change]).itertuples()
     assert (row.kept, row.moved) == pytest.approx((7.9, 3))
+    assert change.longest("eager", [1, 2]) == 7
+    assert change.longest("eager", []) != change.longest("eager", [])  # NaN
 
 
 def test_the_picture_of_records_has_a_stroke_for_each():
@@ -110,6 +103,20 @@ def test_the_picture_of_records_has_a_stroke_for_each():
         [-0.2, -0.1, 0, 0, 0.1, 0.2, 1, 1, 4, 7, 8]
     )  # seconds since it began
     assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "1", "2", "3"]
+
+
+def test_titles_are_what_was_found():
+    change = arranged()
+    shown = rebalancing.show_standing(change, "eager", [0, 3])
+    title = "Eager: 2 of 3 partitions of the free stand, for up to 7.9 s. "
+    assert shown.text.startswith(title)
+    shown = rebalancing.show_standing(change, "eager", [])
+    assert shown.text.startswith("Eager: 0 of 3 partitions of the free stand. ")
+    bye = change.what
+    change.what = "a death"
+    table = rebalancing.standstills([arranged(), change])
+    shown = rebalancing.show_standstills(table, 4, bye)
+    assert shown.text.startswith("Good-byes cost up to 3.0 s, deaths and freezes 3.0 s or more. ")
 
 
 def test_the_picture_of_standstills_has_a_ring_and_a_dot():
@@ -124,8 +131,8 @@ def test_the_picture_of_standstills_has_a_ring_and_a_dot():
     assert sorted(words(ax)) == ["    nobody free gave", " session"]
 
 
-def packer(*what):
-    events = [Event(one, 0) for one in what]
+def packer(*what, offsets=()):
+    events = [Event(one, 0, {"offsets": list(offsets)}) for one in what]
 
     def wait_for(condition, **_):
         assert condition(events)
@@ -134,15 +141,16 @@ def packer(*what):
 
 
 def test_a_batch_that_is_too_large_is_told_with_what_it_cost():
-    def told_by(*what, orders):
-        return rebalancing.refused_with(lambda _: packer(*what), orders, seconds=0.1, limit=2)
+    def told_by(what, orders):
+        one = packer(what, offsets=range(orders))
+        return rebalancing.refused_with(lambda _: one, orders, seconds=0.1, limit=2)
 
-    problem = told_by("packed", "packed", "refused", orders=2)
+    problem = told_by("refused", orders=2)
     assert problem(5) == "after 2 orders the commit was refused."
     assert "a number" in problem("five")
     assert "a number" in problem(True)
-    assert told_by("packed", "committed", orders=1)(1) == ""
-    lucky = told_by(*["packed"] * 21, "committed", orders=21)
+    assert told_by("committed", orders=1)(1) == ""
+    lucky = told_by("committed", orders=21)
     assert lucky(21) == "they take 2.1 s, and he may be away for 2 s: that was luck."
     assert lucky(19) == ""
 
@@ -187,8 +195,8 @@ def test_a_change_is_measured_in_a_group_of_kip_848(cluster):
         admin.create_topics({topic: {"num_partitions": 4}})
     cluster.wait_for_topic(topic)
     given = {"address": cluster.address, "topic": topic}
-    crowd = members.start(CUSTOMERS, "customers", **given)
-    crowd.freeze()
+    crowd = rebalancing.customers(cluster, topic, partitions=4)
+    assert crowd.state == "frozen"
 
     def start(name, _="red"):
         return members.start(PROGRAM, name, settings={"group.protocol": "consumer"}, **given)

@@ -31,19 +31,16 @@ CREW = {
     "Ada": worker(
         "Ada",
         (1, "begins", {"offset": 0, "tries": 1}),
-        (5, "done", {"offset": 0}),
-        (5.1, "told", {"errors": REFUSED}),
+        (5, "done", {"offset": 0, "errors": REFUSED}),
         (6, "begins", {"offset": 3, "tries": 1}),
         state="ended",
     ),
     "Bob": worker(
         "Bob",
         (1.5, "begins", {"offset": 1, "tries": 1}),
-        (2, "done", {"offset": 1}),
-        (2.1, "told", {"errors": []}),
+        (2, "done", {"offset": 1, "errors": []}),
         (3, "begins", {"offset": 0, "tries": 2}),
-        (5.5, "done", {"offset": 0}),
-        (5.6, "told", {"errors": []}),
+        (5.5, "done", {"offset": 0, "errors": []}),
     ),
 }
 
@@ -83,7 +80,7 @@ def test_work_is_settled_when_nobody_is_at_it():
         share_groups.settled(CREW, 3, quiet=0, timeout=0.05)
 
 
-def test_each_answer_belongs_to_the_record_that_was_held():
+def test_each_answer_belongs_to_its_record():
     assert share_groups.answers(CREW, 0) == [REFUSED, []]
     assert share_groups.answer_to(CREW["Ada"], 0) == REFUSED
     with pytest.raises(CourseError, match="an answer to Ada"):
@@ -116,6 +113,19 @@ def test_by_tries_the_bars_have_the_number_of_the_delivery():
 def test_a_record_that_was_never_handed_out_has_a_bar_of_nothing():
     ax = share_groups.deliveries_per_record({0: 1, 1: 9}, {0: 1, 1: 5, 2: 1}, records=3)
     assert words(ax) == ["1", "9", "0", "1", "5", "1"]
+
+
+def test_titles_are_what_was_found():
+    in_line = [Turn("Ada", 0, 1, 5), Turn("Ada", 1, 5, 6)]
+    shared = [Turn("Bob", 0, 1, 4), Turn("Eve", 1, 1, 2)]
+    shown = share_groups.show_both(in_line, shared, ["Ada", "Cleo"], ["Bob", "Eve"])
+    title = "Consumer group: 5.0 s, 1 at work. Share group: 3.0 s, 2 at work. "
+    assert shown.text.startswith(title)
+    shown = share_groups.show_deliveries({0: 1, 1: 9}, {0: 1, 1: 5, 2: 1}, bad=1, records=3)
+    title = "Share group: 5 tries, and all others came. Consumer group: 1 wait. "
+    assert shown.text.startswith(title)
+    shown = share_groups.show_deliveries({0: 1, 1: 9}, {0: 1, 1: 5}, bad=1, records=3)
+    assert "and 1 others came" in shown.text
 
 
 def test_a_film_is_seconds_or_cannot_be_developed():
