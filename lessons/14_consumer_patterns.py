@@ -36,8 +36,8 @@ settings = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quic
 # ## One bad record
 #
 # Orders are JSON. This program packs an order, commits, and takes the next. (A commit names the
-# *next* offset.) What it cannot read it gives to `on_bad`. If that returns False, `seek` goes back
-# to the record: an order must not be lost.
+# *next* offset.) What it cannot read it gives to `on_bad`. If that returns True, it goes on; if
+# False, `seek` goes back to the record: an order must not be lost.
 
 # %%
 packed = []
@@ -56,8 +56,8 @@ def pack(consumer, on_bad):
 
 
 # %% [markdown]
-# Each day brings ten orders for each of three partitions, and in the evening the lags are noted. On
-# day 2 comes an order for partition 1 that breaks off in the middle. `on_bad` returns False.
+# Each day brings ten orders for each of three partitions. In the evening, when all is packed that
+# can be, the lags are noted. On day 2 comes an order for partition 1 that breaks off in the middle. `on_bad` returns False.
 
 # %% tags=["prediction"]
 my_day = Choice(
@@ -81,7 +81,7 @@ lags = []
 for bad in (None, 13, None, None):  # on day 2 the fourteenth order
     consumer_patterns.place_orders(producer, orders, 30, bad)
     lags.append(consumer_patterns.evening(cluster, pack, packer, try_again))
-seen = f"the lags by partition are {lags[-1]}, and nobody counts attempts."
+seen = f"the lags by partition are {lags[-1]}, and no broker counts attempts."
 my_day.against(my_day.answers[1], dict.fromkeys(my_day.answers[::2], seen))
 
 # %% [markdown]
@@ -544,8 +544,8 @@ table  # orders a second, overtaken, connections
 # - A consumer belongs to one thread. Java's refuses a call while another thread is in one;
 #   kafka-python does not, and is no safer.
 # - `submit` waits for nobody, so what waits for a thread grows without end. The brake is
-#   `consumer.pause(place)`: `poll` leaves that partition out, and the member stays in its group,
-#   until `consumer.resume(place)`.
+#   `consumer.pause(place)`: `poll` leaves that partition out until `consumer.resume(place)`, and a
+#   member that polls stays in its group.
 # - Before a partition goes, let the listener wait for what threads have in hand. Else its next
 #   owner works on the same customers meanwhile.
 # - A bare `commit()` covers orders that wait for a thread, too. What may be committed?
