@@ -57,7 +57,8 @@ def pack(consumer, on_bad):
 
 # %% [markdown]
 # Each day brings ten orders for each of three partitions. In the evening, when all is packed that
-# can be, the lags are noted. On day 2 comes an order for partition 1 that breaks off in the middle. `on_bad` returns False.
+# can be, the lags are noted. On day 2 comes an order for partition 1 that breaks off in the middle.
+# `on_bad` returns False.
 
 # %% tags=["prediction"]
 my_day = Choice(
@@ -103,23 +104,22 @@ def set_aside(record, error):
     return True
 
 
+# %%
 better = []
 for _ in range(2):
     consumer_patterns.place_orders(producer, orders, 30)
     better.append(consumer_patterns.evening(cluster, pack, packer, set_aside))
-
-# %%
 with KafkaConsumer(dead, bootstrap_servers=cluster.address, **settings) as reader:
     letters = list(clients.records_until_end(reader))
 print(letters[0].value, *letters[0].headers, sep="\n")
-evenings = lags + better
 held = lags[-1][1] - 1  # the bad one waits, too
 title = f"One bad record holds up {held} good ones; put aside, it holds up none"
-ax = consumer_patterns.lag_by_day(evenings, changed=5, what="dead letter topic")
+ax = consumer_patterns.lag_by_day(lags + better, changed=5, what="dead letter topic")
 ax.set_title(title)
-charts.show(ax, f"{title}. Lags by day: {evenings}.")
+charts.show(ax, f"{title}. Lags by day: {lags + better}.")
 
 # %% tags=["proof", "B158"]
+evenings = lags + better
 assert [lag[1] for lag in evenings] == [0, 6, 16, 26, 0, 0], evenings
 assert all(lag[0] == lag[2] == 0 for lag in evenings), evenings  # the others go on
 assert len(letters) == 1, letters  # the bad record is counted
