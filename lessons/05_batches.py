@@ -37,7 +37,8 @@ cluster
 #
 # Three bursts go to one partition: 60 prices of 100 bytes; when they are acknowledged, five more;
 # then one of 3,000 bytes. A batch has room for 2,000 bytes, and lingers for half a second. (Each
-# record brings some 9 bytes of its own.) In how many batches will the 66 records travel?
+# record brings some 9 bytes of its own, each batch a header of 61.) In how many batches will the 66
+# records travel?
 
 # %% tags=["prediction"]
 my_batches = Prediction("batches")
@@ -135,7 +136,8 @@ assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 # A box is a batch, coloured as far as it is full, with the number of its records. A request goes to
 # a broker and not to a partition. As soon as one batch is full, or its time is up, the broker's
 # other batches travel with it, however young they are. So linger is the longest wait *for company*:
-# a full neighbour ends it. (Partition 0 has three more records, which wait for the answer.)
+# a full neighbour ends it. Partition 3 has another leader, and waits. (So do the last three records
+# of partition 0, for the answer.)
 
 # %% [markdown]
 # ## What does company cost one record?
@@ -293,18 +295,17 @@ assert offsets == list(range(150)), offsets  # too large was the batch: it was c
 
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more: company pays a second time, in
-# bytes. The broker stores a batch as the producer packed it (unless the topic's `compression.type`
-# names another codec), and the consumer unpacks it. So bytes are saved on both ways and on every
-# disk, for time on a processor. Which codec is best depends on the data and on its level: this
+# bytes. By default the broker stores a batch as the producer packed it, and the consumer unpacks
+# it. So bytes are saved on both ways and on every disk, for time on a processor. Which codec is best depends on the data and on its level: this
 # client's gzip always works at its strongest, its zstd does not.
 
 # %% [markdown]
 # ## When it goes wrong
 #
 # Nothing that a program sends reaches the broker. Where do its records stay? Java's producer has a
-# **buffer** of a fixed size for them, `buffer.memory`, 32 megabytes unless told otherwise. Here it
-# gets 64 KB, for batches of 16 KB, and `send` may block for a second and a half. Java's own
-# measuring program sends 66 records of 1,000 bytes. Before you run the next cell: how many will
+# **buffer** of a fixed size for them, `buffer.memory`, by default 32 megabytes. Here it gets 64 KB,
+# for batches of 16 KB, and `send` may block for a second and a half. Java's own measuring program
+# sends 66 records of 1,000 bytes. Before you run the next cell: how many will
 # find no room?
 
 # %%
@@ -327,9 +328,8 @@ assert cluster.topic(away).records == 0, cluster.topic(away).records
 
 # %% [markdown]
 # The buffer held four batches with 16 records each, until their delivery timeout was over. For the
-# others `send` waited for room; where none came, the future failed. So who makes the records learns
-# that nobody takes them: first the program gets slow, then it gets errors. This is
-# **back-pressure**.
+# others `send` waited for room; where none came, the future failed. First the program gets slow,
+# then it gets errors: so it learns that nobody takes its records. This is **back-pressure**.
 #
 # > *This client.* kafka-python has no such buffer: its constructor refuses `buffer_memory`. What
 # > brokers do not take stays in memory until the delivery timeout, however much it is.
@@ -346,8 +346,7 @@ assert "buffer_memory" in refusal, refusal
 #
 # Put a bound around a producer that has none. `super().send` sends, and the answer gives a place
 # back to `room`. Yours is to take one before: `self.room.acquire(timeout=0.5)` waits half a second
-# for it and says whether you got it. If not, raise a `KafkaTimeoutError`. (It counts records, and
-# not bytes.)
+# for it and says whether you got it. If not, raise a `KafkaTimeoutError`.
 
 # %% tags=["exercise"]
 from kafka.errors import KafkaTimeoutError
