@@ -88,9 +88,9 @@ assert left[5] - sent[65] < 0.5, left[5] - sent[65]
 # %% [markdown]
 # ## Who goes along?
 #
-# That was one partition. Now there are four: 0, 1 and 2 are led by broker 0, and 3 by broker 1.
-# Each of the last three has one record that waits, with a linger of five seconds. Then partition 0
-# gets twenty, three more than a batch holds.
+# Now there are four partitions: 0, 1 and 2 are led by broker 0, and 3 by broker 1. Each of the last
+# three has one record that waits, with a linger of five seconds. Then partition 0 gets twenty,
+# three more than a batch holds.
 
 # %% tags=["prediction"]
 my_company = Choice(
@@ -136,8 +136,7 @@ assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 # A box is a batch, coloured as far as it is full, with the number of its records. A request goes to
 # a broker and not to a partition. As soon as one batch is full, or its time is up, the broker's
 # other batches travel with it, however young they are. So linger is the longest wait *for company*:
-# a full neighbour ends it. Partition 3 has another leader, and waits. (So do the last three records
-# of partition 0, for the answer.)
+# a full neighbour ends it. Partition 3 has another leader, and waits.
 
 # %% [markdown]
 # ## What does company cost one record?
@@ -222,8 +221,8 @@ assert len(found[200, 65_536]) < len(found[200, 1_024]), found
 #
 # The row on top is the surprise: to refuse company is slow. With idempotence on, this client has
 # one request of a partition under way at a time (Java's up to five on each connection), and records
-# come quicker than requests can leave. So a queue grows. At linger 0 batches form all the same:
-# what comes until the next request can leave goes together in it.
+# come quicker than requests can leave. So a queue grows. At linger 0 batches form all the same, of
+# what comes until the next request can leave.
 #
 # What would you set? Begin with a linger of 5 ms, as Java's producer does (since Kafka 4.0; this
 # one's is 0). More is good as long as the requests that you save are worth the wait.
@@ -296,8 +295,9 @@ assert offsets == list(range(150)), offsets  # too large was the batch: it was c
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more: company pays a second time, in
 # bytes. By default the broker stores a batch as the producer packed it, and the consumer unpacks
-# it. So bytes are saved on both ways and on every disk, for time on a processor. Which codec is best depends on the data and on its level: this
-# client's gzip always works at its strongest, its zstd does not.
+# it. So bytes are saved on both ways and on every disk, for time on a processor. Which codec is
+# best depends on the data and on its level: this client's gzip always works at its strongest, its
+# zstd does not.
 
 # %% [markdown]
 # ## When it goes wrong
