@@ -276,12 +276,16 @@ assert "IO thread" in str(blocked.__cause__), blocked
 with KafkaConsumer(bootstrap_servers=cluster.address, group_id="never", **settings) as never:
     never.subscribe([orders], listener=CommitAsInJava(never))
     refusals = []
-    for _ in range(5):
+
+    def refused():
         try:
             never.poll(timeout_ms=200)
         except KafkaError as error:
-            refusals.append(error)
-    assert len(refusals) == 5, refusals
+            refusals.append(error.__cause__)
+        return len(refusals) == 5
+
+    wait_until(refused, timeout=30, what="a refusal again and again", every=0.01)
+    assert {type(cause) for cause in refusals} == {RuntimeError}, refusals
     assert never.assignment() == set(), never.assignment()
 
 
