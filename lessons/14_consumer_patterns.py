@@ -547,7 +547,7 @@ table  # orders a second, overtaken, connections
 # Pool and queues need care.
 # - A consumer belongs to one thread. Java's refuses a call while another thread is in one;
 #   kafka-python does not, and is no safer.
-# - `submit` waits for nobody, so what waits for a thread grows without end. The brake is
+# - `submit` waits for nobody, so what waits for a thread can grow without end. The brake is
 #   `consumer.pause(place)`: `poll` leaves that partition out until `consumer.resume(place)`, and a
 #   member that polls stays in its group.
 # - Before a partition goes, let the listener wait for what threads have in hand. Else its next
@@ -860,8 +860,8 @@ exercise.check("to commit", to_commit, consumer_patterns.gap_free)
 # %% [markdown]
 # Urgent orders come in a partition of their own, `rush`, the others in `normal`. One consumer has
 # both (by `assign`). Write `before_poll(consumer, rush, normal, waiting)`. It is called before each
-# poll; `rush` and `normal` are places, and `waiting` is how many rush orders wait (the end offset
-# less the position). While there are any, no normal order shall come.
+# poll; `rush` and `normal` are a `TopicPartition` each, and `waiting` is how many rush orders wait
+# (the end offset less the position). While there are any, no normal order shall come.
 
 
 # %% tags=["exercise"]
