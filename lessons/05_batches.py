@@ -7,7 +7,7 @@
 # %% [markdown]
 # You will
 # - say when a batch leaves, and what leaves with it,
-# - choose `linger_ms` and `batch_size`, and say what you gain and what a record pays for it,
+# - choose `linger_ms`, and say what you gain and what a record pays for it,
 # - see how many bytes a codec saves, and why batches help it,
 # - bound what waits in the memory of a program. Needs 00, 02 and 04. 25 minutes.
 
@@ -15,10 +15,14 @@
 records = 400  # for each of the settings
 
 # %%
+import itertools
+import time
+
 from kafka import KafkaProducer
 
 from kafkalab import Choice, Cluster, Prediction, charts, quick
 from kafkalab.lessons import batches
+from kafkalab.lessons.batches.buffers import buffers
 from kafkalab.notebook import exercise
 
 cluster = Cluster.start("replicated", gateway=True)
@@ -33,21 +37,18 @@ cluster
 #
 # Three bursts go to one partition: 60 prices of 100 bytes; when they are acknowledged, five more;
 # then one of 3,000 bytes. A batch has room for 2,000 bytes, and lingers for half a second. (Each
-# record brings some 9 bytes of its own, and each batch a header of 61.) In how many batches will
-# the 66 records travel?
+# record brings some 9 bytes of its own, each batch a header of 61.) In how many batches will the 66
+# records travel?
 
 # %% tags=["prediction"]
 my_batches = Prediction("batches")
 my_batches
 
 # %%
-import time
-
 prices = batches.new_topic(cluster, "prices", 0, 0)  # two partitions, led by broker 0
 settings = quick.producer | {"batch_size": 2_000, "linger_ms": 500, "client_id": prices}
 producer = KafkaProducer(bootstrap_servers=cluster.address, **settings)
-producer.send(prices, value=b"first", partition=1)  # pays for the id
-producer.flush(timeout=10)
+producer.send(prices, value=b"first", partition=1).get(timeout=10)  # pays for the id
 sent = []
 for burst in ([100] * 60, [100] * 5, [3_000]):
     for size in burst:
@@ -79,18 +80,17 @@ assert stored[-1].bytes > 3_000, stored[-1]
 assert left[5] - sent[65] < 0.5, left[5] - sent[65]
 
 # %% [markdown]
-# On top the sends, close together, below them a bar for each batch. With 109 bytes for each record
-# 17 fill a batch, and not 20. A full one does not wait for company; the rest of its bar is the way
-# to the wire, and the answer to the one before. What does not fill one waits out its time, unless
-# `flush` or `close` ends it. And the record of 3,000 bytes was not refused: it got a batch of its
-# own. `batch_size` is an aim, no limit.
+# On top the sends, close together, below them a bar for each batch. A full one does not wait for
+# company; the rest of its bar is the way to the wire, and the answer to the one before. What does
+# not fill one waits out its time, unless `flush` or `close` ends it. And the record of 3,000 bytes
+# was not refused: it got a batch of its own. `batch_size` is an aim, no limit.
 
 # %% [markdown]
 # ## Who goes along?
 #
-# That was one partition. Now there are four: 0, 1 and 2 are led by broker 0, and 3 by broker 1.
-# Each of the last three has one record that waits, with a linger of five seconds. Then partition 0
-# gets twenty, three more than a batch holds.
+# Now there are four partitions: 0, 1 and 2 are led by broker 0, and 3 by broker 1. Each of the last
+# three has one record that waits, with a linger of five seconds. Then partition 0 gets twenty,
+# three more than a batch holds.
 
 # %% tags=["prediction"]
 my_company = Choice(
@@ -102,8 +102,6 @@ my_company = Choice(
 my_company
 
 # %%
-from kafkalab.lessons.batches.buffers import buffers
-
 shared = batches.new_topic(cluster, "shared", 0, 0, 0, 1)
 settings = quick.producer | {"batch_size": 2_000, "linger_ms": 5_000, "client_id": shared}
 producer = KafkaProducer(bootstrap_servers=cluster.address, **settings)
@@ -137,24 +135,22 @@ assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 # %% [markdown]
 # A box is a batch, coloured as far as it is full, with the number of its records. A request goes to
 # a broker and not to a partition. As soon as one batch is full, or its time is up, the broker's
-# other batches travel with it, however young they are. (The three records of partition 0 that found
-# no room wait for its answer.) So linger is the longest wait *for company*: a full neighbour ends
-# it. Partition 3 has another leader, and waits.
+# other batches travel with it, however young they are. So linger is the longest wait *for company*:
+# a full neighbour ends it. Partition 3 has another leader, and waits.
 
 # %% [markdown]
 # ## What does company cost one record?
 #
 # Now records trickle, one a millisecond, under five settings; in the last, `batch_size` 0, each
-# record is a batch of its own. A stopwatch runs for each, until its callback. With a linger of 200
-# ms and room for all: within how many milliseconds is half of the records acknowledged?
+# record is a batch of its own. A stopwatch runs for each, until its callback. With a linger of
+# 200 ms: within how many milliseconds is half of the records acknowledged?
 
 # %% tags=["prediction"]
 my_wait = Prediction("milliseconds")
 my_wait
 
 # %%
-roomy = {"batch_size": 65_536}
-settings = {f"linger {ms} ms": roomy | {"linger_ms": ms} for ms in (200, 20, 5, 0)}
+settings = {f"linger {ms} ms": {"batch_size": 65_536, "linger_ms": ms} for ms in (200, 20, 5, 0)}
 settings["no batches"] = {"batch_size": 0, "delivery_timeout_ms": 60_000}
 trickle = batches.new_topic(cluster, "trickle", *[0] * 6)
 waits = {name: [] for name in settings}
@@ -171,12 +167,8 @@ for partition, (name, own) in enumerate(settings.items()):
 costs = batches.costs(waits, cluster.gateway.frames("Produce", client_id=trickle))
 long, short, none, alone = (costs.iloc[row] for row in (0, 1, 3, 4))
 print(my_wait.against(long.record_ms))
-measures = {
-    "requests": f"requests for {records} records",
-    "request_ms": "ms that one is at the broker",
-    "record_ms": "ms until a record's receipt",
-}
-ax = batches.side_by_side(costs[::-1], measures)
+print(f"without batches a request leaves every {alone.apart_ms:.1f} ms")
+ax = batches.side_by_side(costs[::-1], records)
 few = f"{none.requests:.0f}, with a linger of 20 ms {short.requests:.0f}"
 title = f"{alone.requests:.0f} requests without batches; with them {few}"
 ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
@@ -221,14 +213,6 @@ assert queued[0, 65_536] < 200 <= queued[200, 65_536] < 10_000, queued
 assert max(found[200, 1_024]) == 8, found  # full, though time was left
 assert len(found[200, 65_536]) < len(found[200, 1_024]), found
 
-# %%
-for row in (2, 1, 0):
-    less, more = costs.iloc[row + 1], costs.iloc[row]
-    requests = f"{less.requests - more.requests:.0f} requests fewer"
-    print(f"{less.name} -> {more.name}: {requests}, {more.record_ms - less.record_ms:+.0f} ms")
-at_broker = f"of which {alone.request_ms:.1f} at the broker"
-print(f"{alone.name}: from one request to the next {alone.apart_ms:.1f} ms, {at_broker}")
-
 # %% [markdown]
 # Each line of a scale is ten times the one before, and of all times half are shorter. With a linger
 # of 200 ms not every record waits for 200: who comes first does, who comes last hardly waits at
@@ -236,31 +220,22 @@ print(f"{alone.name}: from one request to the next {alone.apart_ms:.1f} ms, {at_
 # as many times as long. One more record costs next to nothing, if it travels with others.
 #
 # The row on top is the surprise: to refuse company is slow. With idempotence on, this client has
-# one request of a partition under way at a time (Java's up to five on each connection). Your last
-# line says how much time passes from one to the next, at the broker and in the client. The next
-# record comes after a millisecond, so a queue grows. At linger 0 batches form all the same: what
-# comes until the next request can leave goes together in it.
+# one request of a partition under way at a time (Java's up to five on each connection), and records
+# come quicker than requests can leave. So a queue grows. At linger 0 batches form all the same, of
+# what comes until the next request can leave.
 #
 # What would you set? Begin with a linger of 5 ms, as Java's producer does (since Kafka 4.0; this
-# one's is 0). Then read the lines from there on: more linger is good as long as the requests that
-# you save are worth the wait. Leave `batch_size` at its 16,384 bytes as long as few batches are
-# full before their time is up.
+# one's is 0). More is good as long as the requests that you save are worth the wait.
 
 # %% [markdown]
 # ## What do the bytes cost?
 #
 # A producer compresses a whole batch, never a single record, with one of four **codecs**. The
 # records are a thousand stock prices as JSON, the same words with other numbers:
-# `{"dollars": 65, "cents": 75, "name": "UBER"}`. Of 100 bytes, how many will the best codec leave,
-# in batches of 64 KB?
-
-# %% tags=["prediction"]
-my_bytes = Prediction("bytes of 100")
-my_bytes
+# `{"dollars": 65, "cents": 75, "name": "UBER"}`. Before you run the next two cells: of 100 bytes,
+# how many will the best codec leave, in batches of 64 KB?
 
 # %%
-import itertools
-
 quotes = batches.quotes(1_000)
 choices = list(itertools.product((None, "gzip", "snappy", "lz4", "zstd"), (1_024, 65_536)))
 packed = batches.new_topic(cluster, "packed", *[0] * len(choices))
@@ -271,13 +246,7 @@ for partition, (codec, size) in enumerate(choices):
             sender.send(packed, value=quote, partition=partition)
 
 # %%
-import pandas as pd
-
-stored = [sum(batch.bytes for batch in cluster.batches(packed, n)) for n in range(len(choices))]
-names = pd.MultiIndex.from_tuples((codec or "none", size) for codec, size in choices)
-sizes = pd.Series(stored, names).unstack()
-kept = (100 * sizes / sizes.loc["none"]).drop("none").sort_values(65_536)
-print(my_bytes.against(kept[65_536].min()))
+kept = batches.left_of_100(cluster, packed, choices)
 small, large = kept.min()
 title = f"Of 100 bytes codecs leave at best {small:.0f} in small batches, {large:.0f} in large ones"
 ax = batches.codecs(kept)
@@ -325,20 +294,19 @@ assert offsets == list(range(150)), offsets  # too large was the batch: it was c
 
 # %% [markdown]
 # What repeats is written once, and a larger batch repeats more: company pays a second time, in
-# bytes. The broker stores a batch as the producer packed it (unless the topic's `compression.type`
-# names another codec), and the consumer unpacks it, so bytes are saved on both ways and on every
-# disk. The price is time on a processor. Which codec is best depends on the data and on its level:
-# this client's gzip always works at its strongest, its zstd does not. Snappy and lz4 are made to be
-# fast, not small.
+# bytes. By default the broker stores a batch as the producer packed it, and the consumer unpacks
+# it. So bytes are saved on both ways and on every disk, for time on a processor. Which codec is
+# best depends on the data and on its level: this client's gzip always works at its strongest, its
+# zstd does not.
 
 # %% [markdown]
 # ## When it goes wrong
 #
-# More comes than leaves: nothing that this program sends reaches the broker. Where do the records
-# stay? Java's producer has a **buffer** of a fixed size for them, `buffer.memory`, 32 megabytes
-# unless told otherwise. Here it gets 64 KB, for batches of 16 KB, and `send` may block for a second
-# and a half. Java's own measuring program sends 66 records of 1,000 bytes. Before you run the next
-# cell: how many will find no room?
+# Nothing that a program sends reaches the broker. Where do its records stay? Java's producer has a
+# **buffer** of a fixed size for them, `buffer.memory`, by default 32 megabytes. Here it gets 64 KB,
+# for batches of 16 KB, and `send` may block for a second and a half. Java's own measuring program
+# sends 66 records of 1,000 bytes. Before you run the next cell: how many will
+# find no room?
 
 # %%
 away = batches.new_topic(cluster, "away", 2)
@@ -360,9 +328,8 @@ assert cluster.topic(away).records == 0, cluster.topic(away).records
 
 # %% [markdown]
 # The buffer held four batches with 16 records each, until their delivery timeout was over. For the
-# others `send` waited for room; where none came, the future failed. So a slow broker makes a Java
-# program slow, and not large, until `max.block.ms` is over: then it gets errors. Who makes the
-# records learns that nobody takes them. This is **back-pressure**.
+# others `send` waited for room; where none came, the future failed. First the program gets slow,
+# then it gets errors: so it learns that nobody takes its records. This is **back-pressure**.
 #
 # > *This client.* kafka-python has no such buffer: its constructor refuses `buffer_memory`. What
 # > brokers do not take stays in memory until the delivery timeout, however much it is.
@@ -379,8 +346,7 @@ assert "buffer_memory" in refusal, refusal
 #
 # Put a bound around a producer that has none. `super().send` sends, and the answer gives a place
 # back to `room`. Yours is to take one before: `self.room.acquire(timeout=0.5)` waits half a second
-# for it and says whether you got it. If not, raise a `KafkaTimeoutError`. (It counts records, and
-# not bytes.)
+# for it and says whether you got it. If not, raise a `KafkaTimeoutError`.
 
 # %% tags=["exercise"]
 from kafka.errors import KafkaTimeoutError

@@ -4,7 +4,7 @@ from kafkalab.lessons.batches import answers
 from kafkalab.lessons.batches.complaints import Complaints
 from kafkalab.lessons.batches.costs import costs, side_by_side
 from kafkalab.lessons.batches.departures import departures
-from kafkalab.lessons.batches.kept import codecs
+from kafkalab.lessons.batches.kept import codecs, left_of_100
 from kafkalab.lessons.batches.pace import each_millisecond, stopwatch, wait_for_receipts
 from kafkalab.lessons.batches.parts import inside
 from kafkalab.lessons.batches.placed import new_topic
@@ -20,6 +20,7 @@ __all__ = [
     "departures",
     "each_millisecond",
     "inside",
+    "left_of_100",
     "new_topic",
     "quotes",
     "side_by_side",

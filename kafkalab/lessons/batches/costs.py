@@ -39,17 +39,22 @@ def costs(waits: Mapping[str, list[float]], frames: Iterable[Frame]) -> pd.DataF
     return pd.DataFrame(rows, index=list(waits), columns=columns)
 
 
-def side_by_side(table: pd.DataFrame, measures: Mapping[str, str]) -> Axes:
-    """A row for each row of the table, from the top; beside one another a scale for each measure.
+def side_by_side(table: pd.DataFrame, records: int) -> Axes:
+    """A row for each row of the table of `costs`, from the top; beside one another three scales:
+    the requests for so many records, the time of a request and that of a record.
 
-    `measures` maps columns to what stands above their scale. Settings differ by factors, and so
-    does what they cost: each line of a scale is ten times the one before. Returns the first axes;
-    the finding goes above all with `ax.figure.suptitle`.
+    Settings differ by factors, and so does what they cost: each line of a scale is ten times the
+    one before. Returns the first axes; the finding goes above all with `ax.figure.suptitle`.
     """
+    measures = {
+        "requests": f"requests for {records} records",
+        "request_ms": "ms that one is at the broker",
+        "record_ms": "ms until a record's receipt",
+    }
     size = (9.5, 1.5 + 0.36 * len(table))
     axes = plt.subplots(1, len(measures), figsize=size, sharey=True, squeeze=False)[1][0]
     rows = range(len(table))
-    for ax, colour, (measure, words) in zip(axes, COLOURS, measures.items(), strict=False):
+    for ax, colour, (measure, words) in zip(axes, COLOURS, measures.items(), strict=True):
         values = list(table[measure])
         ax.set_title(words, fontsize=11, fontweight="normal", loc="left")
         ax.set_xscale("log")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafkalab.lessons.joined import are_joined
@@ -10,12 +11,14 @@ from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
     from kafka import KafkaConsumer
+    from kafka.consumer.fetcher import ConsumerRecord
 
     from kafkalab.cluster.cluster import Cluster
 
 Place = tuple[int, int]
+OnBad = Callable[["ConsumerRecord", Exception], bool]
 
-# So often at least a packer tries in vain before its day is over.
+# So often at least a member tries a record in vain before its day is over.
 ATTEMPTS = 5
 
 
@@ -66,20 +69,27 @@ def lags(cluster: Cluster, group: str) -> dict[int, int]:
 
 
 def evening(
-    work: Callable[[], object], cluster: Cluster, group: str, stuck: Sequence[int] = ()
+    cluster: Cluster,
+    work: Callable[[KafkaConsumer, OnBad], object],
+    member: KafkaConsumer,
+    on_bad: OnBad,
 ) -> dict[int, int]:
-    """Do it again and again until no partition has a lag, and return the lags then.
+    """Let the member work until no partition has a lag, and return the lags then.
 
-    stuck: a note of the partition for each vain attempt. Those may have a lag once the day has
-    seen some more attempts.
+    One may have a lag in which a record was tried in vain some times: `on_bad` returned False.
     """
-    before = len(stuck)
+    group = member.config["group_id"]
+    in_vain: Counter[int] = Counter()
+
+    def noted(record: ConsumerRecord, error: Exception) -> bool:
+        dealt_with = on_bad(record, error)
+        in_vain[record.partition] += not dealt_with
+        return dealt_with
 
     def done() -> dict[int, int] | None:
-        work()
+        work(member, noted)
         found = lags(cluster, group)
-        waiting = any(lag for number, lag in found.items() if number not in stuck)
-        tried = not stuck or len(stuck) - before >= ATTEMPTS
-        return found if tried and not waiting else None
+        waiting = any(lag and in_vain[number] < ATTEMPTS for number, lag in found.items())
+        return None if waiting else found
 
     return wait_until(done, timeout=30, what="the last order of the day", every=0.01)

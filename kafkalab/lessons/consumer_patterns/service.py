@@ -67,8 +67,8 @@ class CardService:
         """Those that were answered, in the order of their answers."""
         return list(self._calls)
 
-    def wait_for(self, number: int, timeout: float = 60) -> None:
-        """Until so many calls were answered."""
+    def wait_for(self, number: int, timeout: float = 60) -> set[int]:
+        """Until so many calls were answered; the offsets of the answered ones."""
         wait_until(
             lambda: len(self._calls) >= number,
             timeout=timeout,
@@ -76,6 +76,7 @@ class CardService:
             seen=lambda: len(self._calls),
             every=0.01,
         )
+        return {call.offset for call in self.calls}
 
     @property
     def rate(self) -> float:

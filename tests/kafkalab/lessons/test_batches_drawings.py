@@ -61,14 +61,24 @@ def test_what_settings_cost_is_counted_from_the_wire():
 
 def test_each_setting_has_its_cost_on_every_scale():
     table = pd.DataFrame(
-        {"requests": [400, 2], "record_ms": [1_234.0, 7.44]}, index=["no batches", "linger"]
+        {"requests": [400, 2], "request_ms": [3.0, 11.2], "record_ms": [1_234.0, 7.44]},
+        index=["no batches", "linger"],
     )
-    first = batches.side_by_side(table, {"requests": "requests", "record_ms": "ms"})
+    first = batches.side_by_side(table, 400)
     scales = first.figure.axes
-    assert [ax.get_title(loc="left") for ax in scales] == ["requests", "ms"]
+    assert first.get_title(loc="left") == "requests for 400 records"
     assert words(first) == ["400", "2"]
-    assert words(scales[1]) == ["1,234", "7.4"]
+    assert words(scales[1]) == ["3", "11"]
+    assert words(scales[2]) == ["1,234", "7.4"]
     assert [label.get_text() for label in first.get_yticklabels()] == ["no batches", "linger"]
+
+
+def test_what_a_codec_leaves_is_counted_against_none():
+    stored = {0: [60, 40], 1: [50], 2: [25], 3: [10]}
+    cluster = Namespace(batches=lambda topic, n: [Namespace(bytes=size) for size in stored[n]])
+    choices = [(None, 1_024), (None, 65_536), ("zstd", 1_024), ("zstd", 65_536)]
+    kept = batches.left_of_100(cluster, "packed", choices)
+    assert kept.to_dict("index") == {"zstd": {1_024: 25.0, 65_536: 20.0}}
 
 
 def test_what_codecs_leave_stands_on_the_bars():

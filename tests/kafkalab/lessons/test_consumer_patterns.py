@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace as Namespace
 
@@ -63,18 +64,46 @@ def test_a_partition_without_a_commit_has_all_of_it_to_go():
     assert consumer_patterns.lags(cluster({0: 4}), "orders") == {0: 6, 1: 10}
 
 
-def test_a_day_ends_when_all_is_done_but_what_is_stuck():
-    stuck, worked = [], []
+def test_a_day_ends_when_all_is_done_but_what_was_tried_in_vain():
+    worked = []
 
-    def work():
-        worked.append(1)
+    def work(member, on_bad):
+        worked.append(member)
         if len(worked) >= 2:
-            stuck.append(1)
+            on_bad(order(6, partition=1), ValueError("broken"))
 
+    packer = Namespace(config={"group_id": "orders"})
     days = cluster(*[{0: 10, 1: 4}] * 6)
-    assert consumer_patterns.evening(work, days, "orders", stuck) == {0: 0, 1: 6}
-    assert len(worked) == 6
-    assert stuck == [1] * 5
+    lags = consumer_patterns.evening(days, work, packer, lambda record, error: False)
+    assert lags == {0: 0, 1: 6}
+    assert worked == [packer] * 6
+
+
+def test_a_day_whose_bad_record_is_dealt_with_ends_without_a_lag():
+    def work(member, on_bad):
+        on_bad(order(6, partition=1), ValueError("broken"))
+
+    packer = Namespace(config={"group_id": "orders"})
+    days = cluster(*[{0: 10, 1: 4}] * 8, {0: 10, 1: 10})
+    lags = consumer_patterns.evening(days, work, packer, lambda record, error: True)
+    assert lags == {0: 0, 1: 0}
+
+
+def test_orders_go_to_all_partitions_and_a_customer_to_one():
+    sent = []
+    producer = Namespace(
+        partitions_for=lambda topic: {0, 1, 2},
+        send=lambda topic, **record: sent.append(record),
+        flush=lambda timeout: None,
+    )
+    consumer_patterns.place_orders(producer, "orders", 48, bad=13)
+    assert Counter(one["partition"] for one in sent) == {0: 16, 1: 16, 2: 16}
+    assert len({(one["key"], one["partition"]) for one in sent}) == 24
+    assert [one["value"] for one in sent[12:15]] == [
+        b'{"order": 12}',
+        b'{"order": ',
+        b'{"order": 14}',
+    ]
 
 
 def test_threads_end_with_their_block_whatever_ends_it():
