@@ -61,8 +61,9 @@ segment.path.read_bytes()
 assert segment.path.name == "00000000000000000000.log", segment
 assert {"log", "index", "timeindex"} <= set(segment.files), segment
 assert segment.path.read_bytes().count(b"to the harbour") == 1, segment
-others = {"leader-epoch-checkpoint", "partition.metadata"}  # as lessons/reference/kafka.md says
-assert others <= {file.name for file in segment.path.parent.iterdir()}, segment
+beside = sorted(segment.path.parent.iterdir())  # as lessons/reference/kafka.md says
+assert {".log", ".index", ".timeindex", ".metadata"} <= {file.suffix for file in beside}, beside
+assert "leader-epoch-checkpoint" in {file.name for file in beside}, beside
 
 # %% [markdown]
 # The **log** of a partition is all its records in order. Here it is one file so far, to whose end
