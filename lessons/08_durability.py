@@ -52,7 +52,6 @@ producers = {}
 for acks in (0, 1, "all"):
     own = settings | {"client_id": f"acks={acks}"}
     producers[acks] = KafkaProducer(bootstrap_servers=cluster.address, acks=acks, **own)
-healthy = create("healthy")
 
 # %% [markdown]
 # Three producers, one for each value of `acks`, send a record. Before you run the next cell: with
@@ -60,6 +59,7 @@ healthy = create("healthy")
 # in the order that the wire had, from the top down; distances say nothing.
 
 # %%
+healthy = create("healthy")
 told = {}
 for count, acks in enumerate(producers, start=2):
     told[acks] = producers[acks].send(healthy, b"look at me").get(timeout=10).offset
@@ -125,9 +125,6 @@ def send(producer, ledgers, numbers, seconds=10):
     return [ledger.settle(timeout=seconds)["acknowledged"] for ledger in ledgers.values()]
 
 
-pair = {acks: create(f"frozen-acks-{acks}") for acks in (1, "all")}
-ledgers = {acks: Ledger() for acks in pair}
-
 # %% [markdown]
 # While you send, both followers are frozen: their processes stand still, their connections stay
 # open, and for some seconds the cluster does not notice. Then you kill broker 1, the followers go
@@ -139,6 +136,8 @@ my_left = Prediction("surviving records")
 my_left
 
 # %%
+pair = {acks: create(f"frozen-acks-{acks}") for acks in (1, "all")}
+ledgers = {acks: Ledger() for acks in pair}
 early = {}
 with durability.frozen(cluster, *pair.values()):
     early[1] = send(producers[1], {pair[1]: ledgers[1]}, range(records))
