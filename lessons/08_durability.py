@@ -39,12 +39,12 @@ cluster
 
 
 # %%
-def create(name, minimum=1):
+def create(name, producer, minimum=1):
     cluster.mend()  # all brokers are well, also where you run a cell again
     topic = cluster.unused(name)
     new = {"assignments": {0: [1, 0, 2]}, "configs": {"min.insync.replicas": str(minimum)}}
     admin.create_topics({topic: new})
-    producers["all"].send(topic, b"before").get(timeout=10)
+    producer.send(topic, b"before").get(timeout=10)  # it knows the leader from now on
     return topic
 
 
@@ -59,7 +59,7 @@ for acks in (0, 1, "all"):
 # in the order that the wire had, from the top down; distances say nothing.
 
 # %%
-healthy = create("healthy")
+healthy = create("healthy", producers["all"])
 told = {}
 for count, acks in enumerate(producers, start=2):
     told[acks] = producers[acks].send(healthy, b"look at me").get(timeout=10).offset
@@ -136,7 +136,7 @@ my_left = Prediction("surviving records")
 my_left
 
 # %%
-pair = {acks: create(f"frozen-acks-{acks}") for acks in (1, "all")}
+pair = {acks: create(f"frozen-acks-{acks}", producers[acks]) for acks in (1, "all")}
 ledgers = {acks: Ledger() for acks in pair}
 early = {}
 with durability.frozen(cluster, *pair.values()):
@@ -191,7 +191,7 @@ assert len(ledgers[1].verdict(cluster).lost) == records, back
 
 # %%
 once = KafkaProducer(bootstrap_servers=cluster.address, acks="all", retries=0, **settings)
-topics = {low: create(f"minimum-{low}", low) for low in (1, 2, 3)}
+topics = {low: create(f"minimum-{low}", producers["all"], low) for low in (1, 2, 3)}
 table = {topic: Ledger() for topic in topics.values()}
 rounds = [send(once, table, range(records))]
 cluster.stop(2)
