@@ -1,14 +1,30 @@
 """What lesson single_broker leaves to its helpers."""
 
+import struct
 from types import SimpleNamespace as Namespace
 
 import pytest
 
 from kafkalab import places
+from kafkalab.cluster.segments import Segment
 from kafkalab.lessons import single_broker
 from kafkalab.lessons.single_broker import files
 
 PAIRS = [(49, 4_604), (89, 9_208), (129, 13_812)]
+
+
+def test_an_index_is_read_up_to_its_reserved_room(tmp_path):
+    (tmp_path / "100.index").write_bytes(struct.pack(">iiii", 49, 4_604, 89, 9_208) + bytes(80))
+    segment = Segment(100, {}, tmp_path / "100.log")
+    assert single_broker.index_pairs(segment) == [(149, 4_604), (189, 9_208)]
+
+
+def test_a_way_begins_where_the_last_pair_before_it_leads():
+    starts = {0: 0, 10: 1_151, 90: 10_359, 100: 11_510}
+    batches = [Namespace(base_offset=offset, position=place) for offset, place in starts.items()]
+    found = single_broker.ways(batches, PAIRS)
+    assert found["without the index"].tolist() == list(starts.values())
+    assert found["with the index"].tolist() == [0, 1_151, 10_359 - 9_208, 11_510 - 9_208]
 
 
 @pytest.mark.parametrize(
