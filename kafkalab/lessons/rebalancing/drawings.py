@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from kafkalab.draw.drawing import MARK
-from kafkalab.draw.picture import Picture, show
+from kafkalab.draw.picture import show
 from kafkalab.lessons.rebalancing.change import GroupChange
 from kafkalab.members.events import NANOSECONDS
 
@@ -57,7 +57,7 @@ def records_by_partition(change: GroupChange, groups: Sequence[str]) -> Axes:
     return panels[0, 0]
 
 
-def show_standing(change: GroupChange, group: str, stand: Sequence[int]) -> Picture:
+def show_standing(change: GroupChange, group: str, stand: Sequence[int]) -> None:
     """The records of one group; the title says how many of the free packers' partitions stand."""
     free = len(change.before[group]) - len(change.of_busy(group))
     longest = change.longest(group, stand)
@@ -65,7 +65,7 @@ def show_standing(change: GroupChange, group: str, stand: Sequence[int]) -> Pict
     title += f", for up to {longest:.1f} s" if stand else ""
     ax = records_by_partition(change, [group])
     ax.set_title(title)
-    return show(ax, f"{title}. A stroke for each record. These stand: {[*stand]}.")
+    show(ax, f"{title}. A stroke for each record. These stand: {[*stand]}.")
 
 
 def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
@@ -83,14 +83,14 @@ def standstills(changes: Sequence[GroupChange]) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-def show_standstills(frame: pandas.DataFrame, session: float, good_bye: str) -> Picture:
+def show_standstills(frame: pandas.DataFrame, session: float, good_bye: str) -> None:
     """The same drawn; the title has what moved after the good-bye beside what moved otherwise."""
     said = frame["change"] == good_bye
     left, silent = frame[said]["moved"].max(), frame[~said]["moved"].min()
     title = f"Good-byes cost up to {left:.1f} s, deaths and freezes {silent:.1f} s or more"
     ax = standstill_by_group(frame, session)
     ax.set_title(title)
-    return show(ax, f"{title}. {frame.round(1).to_string(index=False)}")
+    show(ax, f"{title}. {frame.round(1).to_string(index=False)}")
 
 
 def standstill_by_group(frame: pandas.DataFrame, session: float) -> Axes:

@@ -13,7 +13,6 @@ from kafkalab.lessons.share_groups.crew import Turn, by_worker, overtakers, seco
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from kafkalab.draw.picture import Picture
 
 MARK = "#666666"
 FIRST, OTHER = "#D55E00", "#9CC9E8"
@@ -25,7 +24,7 @@ def show_both(
     shared: Sequence[Turn],
     loners: Collection[str],
     sharers: Collection[str],
-) -> Picture:
+) -> None:
     """The work of a consumer group and of a share group; the title says who was at work how long.
 
     `loners` and `sharers` are all their members, also those without work.
@@ -39,7 +38,7 @@ def show_both(
     ax = work_over_time([*in_line, *shared], {"consumer group": loners, "share group": sharers})
     ax.set_title(title)
     first = f"Film 0 keeps one sharer busy; {overtakers(shared)} others are done meanwhile"
-    return show(ax, f"{title}. {first}.")
+    show(ax, f"{title}. {first}.")
 
 
 def work_over_time(
@@ -96,7 +95,7 @@ def work_over_time(
 
 def show_deliveries(
     consumer_group: Mapping[int, int], share_group: Mapping[int, int], bad: int, records: int
-) -> Picture:
+) -> None:
     """The deliveries of each record in both; the title tells of the bad one and of the others."""
     from kafkalab.draw.picture import show
 
@@ -107,7 +106,7 @@ def show_deliveries(
     ax = deliveries_per_record(consumer_group, share_group, records)
     ax.set_title(title)
     stuck = f"The consumer group got the torn one {consumer_group[bad]} times"
-    return show(ax, f"{title}. {stuck}.")
+    show(ax, f"{title}. {stuck}.")
 
 
 def deliveries_per_record(
