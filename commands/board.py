@@ -46,12 +46,9 @@ class Board:
 
 
 def _line(record: "AttemptRecord") -> str:
-    from grading.run.lanes import overhead
-
     colour = "red" if record.outcome in OURS else "green" if record.outcome == "pass" else "yellow"
     points = _points(record)
-    beyond = overhead(record)
-    took = f", {beyond:.1f} s beyond its cells" if beyond is not None else ""
+    took = f", {record.seconds['wall']:.0f} s" if "wall" in record.seconds else ""
     return f"{escape(record.student)}: [{colour}]{headline(record)}[/], {points}{took}"
 
 

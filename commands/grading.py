@@ -77,6 +77,7 @@ def _grade(
     json: bool,
     roster: Path | None,
 ) -> None:
+    from grading.book import names
     from grading.book.classbook import ClassBook, keep_roster
     from grading.define.seed import course_secret
     from grading.handin import versions
@@ -114,7 +115,7 @@ def _grade(
         console.print("The same command goes on where this one stops.", highlight=False)
         raise
     page = report.write(graded, store)
-    records.sort(key=lambda record: record.student)
+    records.sort(key=lambda record: names.in_order(record.student))
     course = ClassBook.read(out)
     if json:
         json_format.dump([asdict(record) for record in records], sys.stdout, indent=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grading.book import names
 from grading.book.classbook import ClassBook
 from grading.book.labclass import LabClass
 from grading.book.marks import Absent, Mark
@@ -79,7 +80,7 @@ def book(course: ClassBook) -> Book:
         for key, person, one in _people(lab):
             people.setdefault(key, person).cells[lab.lab] = one
     rows = [_row(person, labs) for person in people.values()]
-    rows.sort(key=lambda row: (row.person.name, row.person.id))
+    rows.sort(key=lambda row: (names.in_order(row.person.name), row.person.id))
     return Book(labs, tuple(rows))
 
 

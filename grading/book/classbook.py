@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.book import decisions, roster, rules, worksheet
+from grading.book import decisions, names, roster, rules, worksheet
 from grading.book.decisions import Decision
 from grading.book.labclass import LabClass, aliases
 from grading.book.marks import Arrival, Mark, absent, mark, of_several
@@ -78,11 +78,11 @@ class ClassBook:
             self._mark(record, several.get(record.id, []), rule, sheet, decided)
             for record in store.class_records()
         ]
-        marks.sort(key=lambda one: (one.name, one.id))
+        marks.sort(key=lambda one: (names.in_order(one.name), one.id))
         there = {one.found.person.id for one in marks if one.found.person}
         missing = sorted(
             (person for person in self.roster.people if person.id not in there),
-            key=lambda person: (person.shown, person.id),
+            key=lambda person: (names.in_order(person.shown), person.id),
         )
         of_waiting = [(one, self._found(one, sheet)) for one in store.waiting()]
         begun = [(one, found.person) for one, found in of_waiting]

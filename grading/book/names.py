@@ -1,4 +1,4 @@
-"""Whether two spellings are of one name."""
+"""Whether two spellings are of one name, and which name stands first."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def within(part: str, name: str) -> bool:
     """Whether all words of a part are words of the name."""
     words = set(_words(part))
     return bool(words) and words <= set(_words(name))
+
+
+def in_order(name: str) -> tuple[list[str], str]:
+    """A key to sort names by: accents and case do not matter, so Öz stands before Park."""
+    return _words(name), name
 
 
 def _is_squeezed(words: list[str], other: list[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grading.book import names
 from grading.book.classbook import ClassBook, keep_roster
 from grading.judge.outcome import Outcome
 from grading.keep import report
@@ -148,3 +149,8 @@ def test_semicolons_and_other_column_names_are_read_and_the_former_roster_is_kep
     assert [(one.id, one.name) for one in course.roster.people] == [("s7", "Ada Lee")]
     assert course.remarks() == ["students.csv: these columns mean nothing here: Phone"]
     assert (classroom.folder / "students.before.csv").read_text() == ROSTER
+
+
+def test_names_stand_as_in_a_list_of_people():
+    people = ["Adams, Eve", "al-Amin, Nour", "Öz, Cem", "Park, Ana", "Zorn, Li"]
+    assert sorted(set(people), key=names.in_order) == people
