@@ -175,7 +175,7 @@ ax = batches.side_by_side(costs[::-1], records)
 few = f"{short.requests:.0f} with a linger of 20 ms, {long.requests:.0f} with 200 ms"
 title = f"{alone.requests:.0f} requests without batches, {few}"
 ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-charts.show(ax, f"{title}. For each of the settings: {costs.round(1).to_dict('index')}.")
+charts.show(ax, f"{title}. For each of the settings: {costs.round(2).to_dict('index')}.")
 
 # %% tags=["proof", "A122", "A124", "B77"]
 assert alone.requests == records == len(cluster.batches(trickle, 4)), costs  # no batching
