@@ -58,7 +58,7 @@ def pack(consumer, on_bad):
 # %% [markdown]
 # Each day brings ten orders for each of three partitions. In the evening, when all is packed that
 # can be, the lags are noted. On day 2 comes an order for partition 1 that breaks off in the middle.
-# `on_bad` returns False.
+# `on_bad` is `try_again`, which returns False.
 
 # %% tags=["prediction"]
 my_day = Choice(
@@ -79,10 +79,10 @@ def try_again(record, error):
 
 
 lags = []
-for bad in (None, 13, None, None):  # on day 2 the fourteenth order
+for bad in (None, 13, None, None):  # on day 2 the order with number 13
     consumer_patterns.place_orders(producer, orders, 30, bad)
     lags.append(consumer_patterns.evening(cluster, pack, packer, try_again))
-seen = f"the lags by partition are {lags[-1]}, and no broker counts attempts."
+seen = f"on the third evening the lags by partition are {lags[-1]}."
 my_day.against(my_day.answers[1], dict.fromkeys(my_day.answers[::2], seen))
 
 # %% [markdown]
@@ -171,15 +171,16 @@ packed[:] = earlier
 
 # %% [markdown]
 # Put aside only what is *bad*: `pack` catches what reading raises, nothing else. When a service is
-# down, every order fails: wait, and try again. And somebody has to read the dead letters.
+# down, every order fails: go back by `seek`, and pause the partition (below) until the service
+# answers. And somebody has to read the dead letters.
 
 # %% [markdown]
 # ## Hand over
 #
-# A commit for each record is a request each, so mostly one commits after many. A member has worked
-# on 40 orders, ten of each of four partitions, and has committed none. Then a second one joins and
-# takes over two partitions. Before you run the next cell: how many of the 40 orders come to the
-# second member, too?
+# `pack` commits after each record, a request each; mostly one commits after many. A member has
+# worked on 40 orders, ten of each of four partitions, and has committed none. Then a second one
+# joins and takes over two partitions. Before you run the next cell: how many of the 40 orders come
+# to the second member, too?
 
 
 # %%
@@ -201,6 +202,12 @@ len(careless)
 # All of the partitions that moved: one that is new to a member begins at its commit, and there is
 # none. So commit before. A member that gives partitions up calls its **rebalance listener** while
 # it still may commit.
+#
+# > *This client.* kafka-python calls listeners in the thread that talks to the brokers. What blocks
+# > it until a broker answers, as `commit()`, raises; hence `async`, `await` and `commit_async`.
+# > Java's listeners call `commitSync()`. In a cooperative rebalance (lesson 12) kafka-python calls
+# > when the positions are gone already: note offsets yourself, and commit those
+# > ([details](../lessons/reference/kafka.md)).
 
 
 # %%
@@ -226,11 +233,6 @@ assert careful == [], careful
 # %% [markdown]
 # It commits the positions: all that `poll` has handed out. That is right where all of it is done
 # before the next `poll`, as here. A member that is killed commits nothing.
-#
-# > *This client.* kafka-python calls listeners in the thread that talks to the brokers. A call that
-# > waits there for an answer raises; hence `async` and `await`. Java's listeners call
-# > `commitSync()`. In a cooperative rebalance (lesson 12) this listener saves nothing with
-# > kafka-python; [this page](../lessons/reference/kafka.md) says what does.
 
 # %% tags=["proof", "B169"]
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -391,7 +393,7 @@ assert [what for what, _ in tellers.heard][-1] == "revoked", tellers.heard
 # To charge a card is a call to somebody else's service. `CardService` stands for one: it answers
 # after 10 ms, and every seventh order after 60 ms. So the program waits nearly always, and Python's
 # threads can wait together. This loop gives each record to `hand`, until it is told to stop. (It
-# commits nothing yet.)
+# commits nothing.)
 
 
 # %%
@@ -431,7 +433,7 @@ queues = [ThreadPoolExecutor(1) for _ in range(workers)]
 
 
 def by_key(record):
-    queues[zlib.crc32(record.key) % workers].submit(queued.call, record)
+    queues[zlib.crc32(record.key) % workers].submit(queued.call, record)  # any hash will do
 
 
 charge_all(three.call, three, consumers=3)
@@ -449,6 +451,7 @@ names = ["3 consumers, 3 threads", f"a pool, {workers} threads", f"queues, {work
 services = dict(zip(names, [three, pooled, queued], strict=True))
 ax = consumer_patterns.models(services)
 ax.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+print(f"fullest queue: {queued.busiest} orders, on average {orders_to_charge // workers}")
 charts.show(ax, f"{title}. Three consumers make {three.rate:.0f} orders a second.")
 
 # %% tags=["proof", "A37", "B198", "B199", "B203", "B207"]
@@ -548,10 +551,10 @@ table  # orders a second, overtaken, connections
 # - A consumer belongs to one thread. Java's refuses a call while another thread is in one;
 #   kafka-python does not, and is no safer.
 # - `submit` waits for nobody, so what waits for a thread can grow without end. The brake is
-#   `consumer.pause(place)`: `poll` leaves that partition out until `consumer.resume(place)`, and a
-#   member that polls stays in its group.
-# - Before a partition goes, let the listener wait for what threads have in hand. Else its next
-#   owner works on the same customers meanwhile.
+#   `consumer.pause(place)`: `poll` leaves that partition out until `consumer.resume(place)`. Go on
+#   polling meanwhile: so the member stays in its group.
+# - Before a partition goes, let the listener wait for what threads have in hand: it asks no broker,
+#   so it may, for less than the session timeout. Else the next owner works on the same customers.
 # - A bare `commit()` covers orders that wait for a thread, too. What may be committed?
 
 # %% tags=["proof"]
@@ -834,9 +837,9 @@ assert off_by_one == [9], off_by_one  # the last one again, and order 3 is lost 
 # %% [markdown]
 # Was order 3 charged? Nobody knows, and nobody will ask again. There is no error, and the lag is 0.
 # **The lag of a group says how far its commits are from the end, not how much is done.** What may
-# be committed is the end of what is done *without a gap*. After a crash the clerk then begins at
-# the gap, and what is done behind it is charged again: tell the service the order's number, so that
-# it can refuse the second time.
+# be committed is the offset after what is done *without a gap*. After a crash the clerk then begins
+# at the gap, and what is done behind it is charged again: tell the service the order's number, so
+# that it can refuse the second time.
 
 # %% [markdown]
 # ## Your turn
@@ -861,7 +864,7 @@ exercise.check("to commit", to_commit, consumer_patterns.gap_free)
 # Urgent orders come in a partition of their own, `rush`, the others in `normal`. One consumer has
 # both (by `assign`). Write `before_poll(consumer, rush, normal, waiting)`. It is called before each
 # poll; `rush` and `normal` are a `TopicPartition` each, and `waiting` is how many rush orders wait
-# (the end offset less the position). While there are any, no normal order shall come.
+# (the end offset less the position). While any rush order waits, no normal one shall come.
 
 
 # %% tags=["exercise"]

@@ -22,8 +22,9 @@ def costs(waits: Mapping[str, list[float]], frames: Iterable[Frame]) -> pd.DataF
     """A row for each of the settings, the first of which wrote to partition 0, and so on.
 
     waits: how many milliseconds each record waited, by setting. The columns are the requests, the
-    records in one on average, and three times of which half are shorter, in milliseconds: that a
-    request is at the broker, from one request to the next, and until a record is acknowledged.
+    records in one on average, and times of which half are shorter, in milliseconds: that a request
+    is at the broker, and that time for each of its records; from one request to the next; and until
+    a record is acknowledged.
     """
     produced = [frame for frame in frames if frame.batches]
     rows = []
@@ -34,21 +35,23 @@ def costs(waits: Mapping[str, list[float]], frames: Iterable[Frame]) -> pd.DataF
         left = sorted(frame.requested for frame in own)
         between = [1_000 * (after - one) for one, after in itertools.pairwise(left)]
         apart = statistics.median(between) if between else math.nan
-        rows.append((len(own), records / len(own), took, apart, statistics.median(times)))
-    columns = ["requests", "records_in_one", "request_ms", "apart_ms", "record_ms"]
+        in_one = records / len(own)
+        waited = statistics.median(times)
+        rows.append((len(own), in_one, took, took / in_one, apart, waited))
+    columns = ["requests", "records_in_one", "request_ms", "each_ms", "apart_ms", "record_ms"]
     return pd.DataFrame(rows, index=list(waits), columns=columns)
 
 
 def side_by_side(table: pd.DataFrame, records: int) -> Axes:
     """A row for each row of the table of `costs`, from the top; beside one another three scales:
-    the requests for so many records, the time of a request and that of a record.
+    the requests for so many records, the broker's time for each, and how long each waits.
 
     Settings differ by factors, and so does what they cost: each line of a scale is ten times the
     one before. Returns the first axes; the finding goes above all with `ax.figure.suptitle`.
     """
     measures = {
         "requests": f"requests for {records} records",
-        "request_ms": "ms that one is at the broker",
+        "each_ms": "broker's ms for each record",
         "record_ms": "ms until a record's receipt",
     }
     size = (9.5, 1.5 + 0.36 * len(table))
@@ -60,7 +63,7 @@ def side_by_side(table: pd.DataFrame, records: int) -> Axes:
         ax.set_xscale("log")
         ax.plot(values, rows, "o", color=colour, markersize=9)
         for row, value in zip(rows, values, strict=True):
-            number = f"{value:,.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
+            number = f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
             offset = {"xytext": (9, 0), "textcoords": "offset points"}
             ax.annotate(number, (value, row), va="center", fontsize=10, **offset)
         ax.set_xlim(10 ** math.floor(math.log10(min(values))) * 0.8, max(values) * 6)

@@ -31,8 +31,8 @@ def inside(held: Sequence[Buffer], batch_size: int) -> Axes:
     ax.add_patch(Rectangle((THREAD, 0), 0.95, rows - 0.12, facecolor="white"))
     box(ax, THREAD, 0, 0.95, rows - 0.12, ADDED)
     middle = rows / 2 - 0.06
-    ax.text(THREAD + 0.475, middle, "network\nthread", ha="center", va="center", color=ADDED)
-    heads = {SENDING: "your thread", QUEUE: "waiting", UNDER_WAY: "in flight", BROKERS: "leader"}
+    ax.text(THREAD + 0.475, middle, "producer's\nthread", ha="center", va="center", color=ADDED)
+    heads = {SENDING: "your thread", QUEUE: "waiting", UNDER_WAY: "under way", BROKERS: "leader"}
     for left, words in heads.items():
         ax.text(left, rows + 0.2, words, va="bottom", color="0.3")
     for row, buffer in enumerate(held):

@@ -54,21 +54,21 @@ def test_what_settings_cost_is_counted_from_the_wire():
     waits = {"linger 5 ms": [4.0, 6.0, 9.0], "no batches": [1.0]}
     frames = [frame(0, 2, 3.0), frame(0, 1, 5.0, 0.25), frame(1, 1, 2.0), frame(2, 1, 80.0)]
     table = batches.costs(waits, frames)
-    assert list(table.loc["linger 5 ms"]) == [2, 1.5, 4.0, 250.0, 6.0]
+    assert list(table.loc["linger 5 ms"]) == [2, 1.5, 4.0, 4.0 / 1.5, 250.0, 6.0]
     (apart,) = table.loc["no batches"][table.loc["no batches"].isna()].index
     assert apart == "apart_ms"  # one request is apart from none
 
 
 def test_each_setting_has_its_cost_on_every_scale():
     table = pd.DataFrame(
-        {"requests": [400, 2], "request_ms": [3.0, 11.2], "record_ms": [1_234.0, 7.44]},
+        {"requests": [400, 2], "each_ms": [3.0, 0.0262], "record_ms": [1_234.0, 7.44]},
         index=["no batches", "linger"],
     )
     first = batches.side_by_side(table, 400)
     scales = first.figure.axes
     assert first.get_title(loc="left") == "requests for 400 records"
     assert words(first) == ["400", "2"]
-    assert words(scales[1]) == ["3", "11"]
+    assert words(scales[1]) == ["3", "0.026"]
     assert words(scales[2]) == ["1,234", "7.4"]
     assert [label.get_text() for label in first.get_yticklabels()] == ["no batches", "linger"]
 
