@@ -14,7 +14,7 @@
 # Needs 03 and 11. 25 minutes.
 
 # %% tags=["parameters"]
-long_order = 6.0  # seconds of work once Dan has come; more than a session of 4
+long_order = 6.0  # seconds that it lasts once Dan has come; more than a session of 4
 
 # %%
 from kafka import KafkaProducer
@@ -43,7 +43,7 @@ from confluent_kafka import Consumer
 with Consumer({"auto.commit.interval.ms": 500, **settings}) as consumer:
     consumer.subscribe([topic], told.on_assign, told.on_revoke, told.on_lost)
     while running():
-        record = consumer.poll(0.1)
+        record = consumer.poll(0.1)  # one at most
         if record is not None and record.error():
             note("error", says=record.error().str())
         elif record is not None:
@@ -53,14 +53,14 @@ with Consumer({"auto.commit.interval.ms": 500, **settings}) as consumer:
 
 # %% [markdown]
 # Three groups read all orders. While we measure, customers (the `crowd`) send up to twenty a second
-# to each partition, and these cost no time. So where a packer with free hands notes nothing for
-# long, a partition stands still.
+# to each partition, and these cost no time. (Short gaps in all groups at once are theirs.) So where
+# a packer with free hands notes nothing for long, a partition stands still.
 #
 # A **session** is how long a member may go without a heartbeat before it is put out: 45 seconds by
-# default, 4 here, with a heartbeat each second. The third group gets both from the broker.
+# default, 4 here, with a heartbeat each second. The last group below gets both from the broker.
 
 # %%
-session = 4_000  # milliseconds, as `docker-compose.yml` has it for the third group
+session = 4_000  # milliseconds; the brokers here are set to the same for the last group
 classic = {"session.timeout.ms": session, "heartbeat.interval.ms": 1_000}
 kinds = {
     "eager": {"partition.assignment.strategy": "range", **classic},
@@ -76,9 +76,9 @@ def start(name, group, more=()):
 
 
 # %% [markdown]
-# Ada, Bob and Cleo have two partitions each. One of them gets an order of 60 seconds. Then Dan is
-# hired. Six seconds after the others have heard of him, `let_go` ends the long order. These two are
-# free, and have four partitions.
+# Ada, Bob and Cleo have two partitions each. One of them gets an order of 60 seconds. The others
+# are free, and have four partitions. Then Dan is hired. Six seconds after these two have heard of
+# him, `let_go` ends the long order in all groups.
 
 # %% tags=["prediction"]
 for group in kinds:
@@ -87,7 +87,7 @@ trio = ("Ada", "Bob", "Cleo")
 teams = {group: {name: start(name, group) for name in trio} for group in kinds}
 rebalancing.settled(teams, members=3, partitions=6)
 my_standing = Prediction(
-    "partitions", "Group `eager` (`range`): how many of these four stand for two seconds and more?"
+    "partitions", "Group `eager` (`range`): how many of the four stand for two seconds and more?"
 )
 my_standing
 
@@ -107,8 +107,9 @@ rebalancing.show_standing(comes, "eager", stand)
 # %% [markdown]
 # When the others hear of Dan (in the answer to a heartbeat), they give everything back, and nothing
 # is dealt until all have joined anew. Who is at work gives nothing back before the next `poll`. So
-# all wait for that one, 5 minutes at most by default: an **eager** rebalance. It is what `range`,
-# round robin and `sticky` do, in Java's client and in kafka-python too.
+# all wait for that one, 5 minutes at most by default (`max.poll.interval.ms`): an **eager**
+# rebalance. It is what `range`, round robin and `sticky` do, in Java's client and in kafka-python
+# too.
 
 # %% tags=["proof", "A26", "B165"]
 for group, having in comes.before.items():
@@ -129,8 +130,8 @@ assert comes.longest("eager", stand) >= long_order, comes.stood("eager")
 # %% [markdown]
 # ## Does everything have to stand?
 #
-# Both other groups went through the same, each with two free packers. (The busy one may be another.
-# The work itself empties the rows of that one: look at the four others.)
+# Both other groups went through the same, each with two free packers. (The work itself empties the
+# rows of the busy one, who may be another: look at the four others.)
 
 # %%
 others = ["cooperative", "KIP-848"]
@@ -144,16 +145,17 @@ ax.set_title(title)
 charts.show(ax, f"{title}. A stroke for each record.")
 
 # %% [markdown]
-# In a **cooperative** rebalance (KIP-429) everybody keeps what is not to move, and reads on. It
-# takes two rounds: one in which a packer lets go, and one in which Dan gets it. All take part in
-# both, so Dan waits for the busy one, whoever gives. (Here nobody reads meanwhile what moves. With
-# Java's client the giver reads it until the first round is over.)
+# In a **cooperative** rebalance (KIP-429; [how a group gets there](../lessons/reference/kafka.md))
+# everybody keeps what is not to move, and reads on. It takes two rounds: one in which a packer lets
+# go, and one in which Dan gets it. All take part in both, so Dan waits for the busy one, whoever
+# gives. (Here what moves has no reader between the rounds. With Java's client the giver reads on
+# until the first is over.)
 #
 # The third group is of the protocol of **KIP-848**, ready for use since Kafka 4.0, for clients that
 # ask for it: `group.protocol=consumer`. (The two others are *classic* groups.) Here the broker
 # deals. In the answer to a heartbeat it tells each member what to let go and what to take. Nobody
-# joins anew. Dan waits only for the one who gives: as long as in the others, if that is the busy
-# one.
+# joins anew. Dan waits only for the one who gives. (If that is the busy one, he waits as long as in
+# the others.)
 
 # %% tags=["proof", "B182"]
 moves = {group: comes.moved(group) for group in others}
@@ -191,8 +193,8 @@ if place not in comes.of_busy("KIP-848"):
 # ## Who notices?
 #
 # Now nobody is busy. Dan says good-bye: the end of `with` closes his consumer. Then Cleo's program
-# is killed: the system closes her connections at once, and the broker sees it. Then Bob's program
-# freezes: his connections stay open.
+# is killed: the system closes her connections at once. Then Bob's program freezes: his connections
+# stay open.
 
 # %% tags=["prediction"]
 my_end = Choice(
@@ -221,18 +223,18 @@ good_bye = table["change"] == "Dan leaves"
 left = table[good_bye]["moved"].max()
 silent = table[~good_bye]["moved"].min()
 why = {
-    "at once: her connections are closed": f"it took {silent:.1f} s and more.",
+    "at once: her connections are closed": f"who fell silent cost {silent:.1f} s and more.",
     "at the next heartbeat of the others": f"so it was when Dan left: {left:.1f} s at most.",
 }
 print(my_end.against("when her session is over", why))
 rebalancing.show_standstills(table, session / 1000, "Dan leaves")
 
 # %% [markdown]
-# The broker draws no conclusion from a closed connection. It goes by signs of life, above all
-# heartbeats, and a dead member and a frozen one are silent alike. No kind of group helps against
-# that: it costs about the session. (It counts from the last heartbeat.) A good-bye is the cheap
-# case, so close your consumers. What keeps its reader (the rings) stands for a fraction of that, in
-# the eager group too: nobody was busy.
+# A closed connection ends no *membership*. The broker goes by signs of life, above all heartbeats,
+# and a dead member and a frozen one are silent alike. No kind of group helps against that: it costs
+# about the session. (It counts from the last heartbeat.) A good-bye is the cheap case, so close
+# your consumers. What keeps its reader (the rings) stands for a fraction of a session, in the eager
+# group too.
 
 # %% tags=["proof", "A78"]
 import time
@@ -311,15 +313,16 @@ with rebalancing.change({"seats": crew}, "Finn restarts", members=2, crowd=crowd
     crew["Finn"] = seat("Finn")
 told_eve = rebalancing.told_since(crew["Eve"], restarts.began)
 back = restarts.stood_of("seats", "Finn")
-print(f"His partitions stood for {back:.1f} s. Eve was given partitions {told_eve} times.")
+print(f"His partitions stood for up to {back:.1f} s: his program ended, started and joined.")
+print(f"Eve was given partitions {told_eve} times.")
 
 # %% [markdown]
 # Nothing. By default a static member's close tells a classic group nothing. Whoever comes with the
-# name gets what its owner had, without a rebalance if topics and assignor are the same. (Ada,
-# without such a name, was given hers anew when Dan came, and again when he left.)
+# name gets what its owner had, without a rebalance if topics and assignor are the same. (Ada in
+# `eager`, without such a name, was given hers anew when Dan came, and again when he left.)
 #
-# The price: where Finn goes for good, his partitions stand until his session is over. And that has
-# to be longer than a restart takes.
+# The price: until Finn is back, or his session is over, nobody takes his partitions over. And a
+# session has to be longer than a restart takes.
 
 # %% tags=["proof"]
 assert told_eve == 0, told_eve
@@ -346,6 +349,17 @@ assert waited > 10 - 1.5, goes.stood("seats")  # less what passed since the last
 # Hana uses kafka-python, and for her this limit is 2 seconds. Thirty orders wait. One `poll` hands
 # her all of them, and each takes a tenth of a second.
 
+# %% tags=["prediction"]
+heavy = new_topic(cluster, "heavy")
+for number in range(30):
+    producer.send(heavy, value=b"order %d" % number).get(timeout=10)
+limits = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
+limits |= {"max_poll_interval_ms": 2_000, "heartbeat_interval_ms": 200}
+my_packed = Prediction(
+    "orders", "Hana polls, packs and commits, twice. How many are committed then?"
+)
+my_packed
+
 # %%
 slow = """
 from kafka.errors import CommitFailedError
@@ -359,17 +373,6 @@ with KafkaConsumer(topic, bootstrap_servers=address, group_id=group, **settings)
             except CommitFailedError as error:
                 note("refused", offsets=[record.offset for record in records], why=str(error))
 """
-
-# %% tags=["prediction"]
-heavy = new_topic(cluster, "heavy")
-for number in range(30):
-    producer.send(heavy, value=b"order %d" % number).get(timeout=10)
-limits = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
-limits |= {"max_poll_interval_ms": 2_000, "heartbeat_interval_ms": 200}
-my_packed = Prediction(
-    "orders", "Hana polls, packs and commits, twice. How many are committed then?"
-)
-my_packed
 
 # %%
 hers = {"address": cluster.address, "topic": heavy, "group": heavy, "settings": limits}
@@ -386,9 +389,9 @@ print(refused[0].facts["why"])
 # Read it from its middle. *Not part of an active group*: her client has left the group by itself,
 # while she packed. (Java's client and librdkafka do so, too, unless the member is a static one.)
 # *Likely kicked out*: nobody kicked her. *Commit cannot be completed*: who is no longer a member
-# may not commit for it, and her client does not even ask. So her thirty orders count for nothing.
-# She polls, joins again and gets the same thirty, with this loop for ever. She is alive, busy and
-# useless.
+# may not commit for the group, and her client does not even ask the broker. So her thirty orders
+# count for nothing. She polls, joins again and gets the same thirty; this loop never gets past
+# them. She is alive, busy and useless.
 
 # %% tags=["proof", "B171", "B183"]
 assert len(set(packed)) == 30, packed
@@ -403,8 +406,9 @@ assert len(gone) >= 2, [line for line in log if heavy in line]  # she said so he
 # %% [markdown]
 # ## Your turn
 #
-# Ivan packs Hana's orders, and her limit of 2 seconds stays. `max_poll_records` says how many one
-# `poll` gives at most, 500 by default. Choose it so that his commits are accepted.
+# Ivan packs Hana's orders, and her limit of 2 seconds stays. (A single long order wants a higher
+# one.) `max_poll_records` says how many one `poll` gives at most, 500 by default. Choose it so that
+# his commits are accepted.
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
@@ -426,23 +430,24 @@ commits = [cluster.group(group).offsets for group in cluster.groups() if group.s
 assert {(heavy, 0): 30} in commits, commits
 
 # %% [markdown]
-# Gus is started from a copy of somebody's configuration. Which `group.instance.id` is it, if he
-# takes Eve's seat? The last line says what becomes of her.
+# Gus is started from a copy of Eve's configuration, her `group.instance.id` in it, while she works.
+# One of the two is put out. Who?
 
 # %% tags=["exercise"]
 # BEGIN SOLUTION
-# STUB: twin = ...
-twin = "Eve"
+# STUB: put_out = ...  # "Eve" or "Gus"
+put_out = "Eve"
 # END SOLUTION
 
 
-def gus(instance_id):
-    return start("Gus", "seats", {"group.instance.id": instance_id})
+def gus():
+    return start("Gus", "seats", {"group.instance.id": "Eve"})
 
 
-crew["Eve"] = seat("Eve")
-result = exercise.check("the twin", twin, rebalancing.fenced_by(gus, crew["Eve"]))
-print("Eve was told:", rebalancing.fence_of(crew["Eve"].events) or "nothing yet")
+rebalancing.fill_up({"seats": crew}, seat, members=2, partitions=6)  # when this cell is run again
+result = exercise.check("the twin", put_out, rebalancing.fenced_by(gus, "Gus", crew))
+for name, member in crew.items():
+    print(f"{name} was told: {rebalancing.fence_of(member.events) or 'nothing'}")
 result
 
 # %% tags=["proof"]
@@ -475,8 +480,8 @@ Markdown(f"""
   {kept:.1f} s at most.
 - After a good-bye what moved stood for {left:.1f} s at most; after a death or a freeze for
   {silent:.1f} s and more, in each kind of group: about the session of {session / 1000:.0f} s.
-- A static member came back: his partitions stood for {back:.1f} s, and the other was told
-  {told_eve} times.
+- A static member came back: his partitions stood for {back:.1f} s, and the other was given
+  partitions {told_eve} times.
 - Who does not poll in time is out, heartbeats or not: {len(packed)} orders packed,
   {len(set(packed))} different, none committed.
 """)

@@ -8,7 +8,7 @@
 # You will
 # - let four workers share one partition, and say what that costs,
 # - accept, release and reject a record, and say how often a bad one is handed out,
-# - say who gets the record of a worker that is killed, frozen or too slow, and when,
+# - say who gets the record of a worker that is gone or too slow, and when,
 # - choose between the two kinds of groups.
 #
 # Needs 03 and 11. 25 minutes.
@@ -56,7 +56,7 @@ with ShareConsumer({"group.id": group, **settings}) as worker:
             note("begins", offset=record.offset(), tries=record.delivery_count())
             develop(record.value())
             worker.acknowledge(record, AcknowledgeType.ACCEPT)
-            told = worker.commit_sync(timeout=10)  # sends it, and waits for the answer
+            told = worker.commit_sync(timeout=10)  # sends it; the answer, by partition
             note("done", offset=record.offset(), errors=[str(e) for e in told.values() if e])
 """
 
@@ -73,7 +73,7 @@ def film_topic(name, films=(), lock_ms=30_000):
     # `docker-compose.yml` allows shorter locks than the 15 seconds that are the least by default.
     settings = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": lock_ms}
     group = ConfigResource(ConfigResourceType.GROUP, topic, settings)
-    share_groups.agreed(admin.alter_configs([group]))  # raises where its answer is no
+    share_groups.agreed(admin.alter_configs([group]))  # raises where the broker refuses
     for film in films:
         producer.send(topic, value=film).get(timeout=10)
     return topic
@@ -182,21 +182,21 @@ assert seen == [0, 1], seen
 # partition had to be added. What needs the order of a key (lesson 02) does not belong here.
 #
 # One thing helped: the producer waited for each answer, so each film was a *batch* of its own
-# (lesson 05). By default a broker hands out whole batches, and `max.poll.records`, which is 1 here,
-# cuts none: all films of one batch go to one worker. So a queue wants small batches, by
-# `batch_size` or as here.
+# (lesson 05). By default a broker hands out whole batches: all films of one go to one worker, also
+# where `max.poll.records` is 1, as here. (Java's client since 4.2 can ask for single records.) So a
+# queue wants small batches, at the price that lesson 05 shows.
 
 # %% [markdown]
 # ## A film that tears
 #
 # Seven films wait, and film 2 cannot be developed: its value is no number. A member of a consumer
-# group that tries again goes back with `seek`, and the films behind wait. (Or it puts the film
-# aside, as in lesson 14.)
+# group that tries again goes back with `seek`, and the films behind wait.
 #
-# A member of a share group can say one of three things: **accept**, the record is done;
-# **release**, anybody may try it, also the same member again; **reject**, nobody need try. (By
-# default the next poll *accepts* all that the last one brought. The setting `explicit`, above, asks
-# for a word on each.) Here one sharer releases the torn film each time.
+# A share group's member says one of three things: **accept**, the record is done; **release**,
+# anybody may try it, also the same member again; **reject**, nobody need try. (By default the next
+# poll *accepts* all that the last one brought. The setting `explicit`, above, asks for a word on
+# each.) The broker counts the deliveries of each record. Here one sharer releases the torn film
+# each time.
 
 # %% tags=["prediction"]
 spool = [b"0.01", b"0.01", b"torn", b"0.01", b"0.01", b"0.01", b"0.01"]
@@ -218,7 +218,7 @@ def work(topic, group, verdict):
             for record in polled:
                 came[record.offset()] += 1
                 worker.acknowledge(record, verdict(record.value(), record.delivery_count()))
-            polled = worker.poll(timeout=2)  # takes what was said along
+            polled = worker.poll(timeout=2)  # sends what was said, too
     return came
 
 
@@ -238,10 +238,11 @@ assert stuck[2] > 5, stuck
 assert set(stuck) == {0, 1, 2}, stuck
 
 # %% [markdown]
-# The broker counts the deliveries of each record. After the fifth it gives the record up, by
-# default (`share.delivery.count.limit`). Nothing lies between the tries: a service that is down for
-# a minute uses up all five. And no error says so. Who wants to keep such a film sends it to a dead
-# letter topic (lesson 14), and rejects it then; `delivery_count()` says which try it is.
+# After the fifth delivery the broker gives the record up, by default
+# (`share.delivery.count.limit`), and no error says so. No pause lies between the tries: a service
+# that is down for a minute uses up all five, unless the worker waits before it releases. Who wants
+# to keep such a film sends it to a dead letter topic (lesson 14), and rejects it then;
+# `delivery_count()` says which try it is.
 
 # %% [markdown]
 # ## A worker is gone
@@ -273,20 +274,20 @@ members_now = cluster.group(held).members  # two live, and the killed one is not
 assert len(members_now) >= 3, members_now
 
 # %% tags=["proof"]
-receipt = producer.send(held, value=b"1.0").get(timeout=10)
-first = share_groups.holder(crew, receipt.offset)
-victim = crew[first.worker]
+sent = producer.send(held, value=b"1.0").get(timeout=10)
+owner = share_groups.holder(crew, sent.offset)
+victim = crew[owner.worker]
 victim.freeze()
-heir = share_groups.holder(crew, receipt.offset, besides=[first.worker])
-frozen = heir.began - first.began
-counted = share_groups.answer_to(crew[heir.worker], receipt.offset)
+next_one = share_groups.holder(crew, sent.offset, besides=[owner.worker])
+frozen = next_one.began - owner.began
+counted = share_groups.answer_to(crew[next_one.worker], sent.offset)
 victim.thaw()
-late = share_groups.answer_to(victim, receipt.offset)
+late = share_groups.answer_to(victim, sent.offset)
 assert 1.8 < frozen < 4, frozen
-assert heir.tries == 2, heir
+assert next_one.tries == 2, next_one
 assert counted == [], counted
 assert late == [], late
-twice = share_groups.settled(crew, receipt.offset, quiet=0)
+twice = share_groups.settled(crew, sent.offset, quiet=0)
 assert [turn.tries for turn in twice] == [1, 2], twice  # both have done it, from start to end
 
 # %% tags=["proof"]
@@ -317,26 +318,26 @@ with ExitStack() as closing:
     (alone_and_late,) = answer_to(one, elder)  # nobody else has it
     assert "INVALID_RECORD_STATE" in alone_and_late, alone_and_late
     assert taken(three).offset() == 0, "the elder film is open, and stays so"
-    again = taken(four)
-    assert again.offset() == 1, again.offset()
-    assert answer_to(four, again) == [], "done"
+    once_more = taken(four)
+    assert once_more.offset() == 1, once_more.offset()
+    assert answer_to(four, once_more) == [], "done"
     (done_and_late,) = answer_to(two, younger)
     assert "INVALID_RECORD_STATE" in done_and_late, done_and_late
 
 # %% [markdown]
 # A process was killed, and its machine lives: that closes the connection, and the broker frees its
-# locks. (The *group* goes by heartbeats, as in lesson 12, and misses nobody yet.) A machine without
-# power closes nothing, and a frozen worker neither. There the lock has to end. And when the frozen
-# one wakes, it goes on with a film that somebody else has had, too. So the work should be safe to
-# do twice.
+# *locks*. (*Membership* goes by heartbeats, as in lesson 12: nobody is missed yet.) A machine
+# without power closes nothing, and a frozen worker neither. There the lock has to end. And when the
+# frozen one wakes, it goes on with a film that somebody else has had, too. So the work should be
+# safe to do twice.
 
 # %% [markdown]
 # ## Which group?
 #
 # A consumer group has one number for each partition. Here records are done in any order, so the
-# broker keeps a state and a count for those under way. But this is no queue that forgets: the log
-# still has all films, also the torn one, and a second group gets them all, if it is told to begin
-# at the start.
+# broker keeps a state and a count of each record under way. But this is no queue that forgets: the
+# log still has all films, also the torn one, and a second group gets them all, if it is told to
+# begin at the start.
 #
 # | you need | consumer group | share group |
 # |---|---|---|
@@ -345,7 +346,8 @@ with ExitStack() as closing:
 # | one bad record not to stop the rest | your own code | release, reject, limit |
 # | a place in a transaction (lesson 10) | yes | no |
 #
-# Lag, going back and limits: [Kafka on one page](../lessons/reference/kafka.md).
+# Lag (`kafka-share-groups`), records given up, going back and limits:
+# [Kafka on one page](../lessons/reference/kafka.md).
 
 # %% tags=["proof"]
 second = cluster.unused(f"archive of {torn} {time.monotonic_ns()}")
@@ -414,8 +416,8 @@ assert share_groups.states(cluster, held)[0][0] == "accepted", "and so it would 
 
 # %% [markdown]
 # After each second the lock had ended and somebody else got the film, so *accept* came too late
-# each time. After five locks the broker gave up a film that had been developed each time. (So the
-# last answer is no error, and counted as little.)
+# each time. When the fifth lock ended, the broker gave up a film that had been developed each time.
+# (For what is given up there is no error, so the last *accept* had none. It counted as little.)
 #
 # So a lock has to be longer than the work on *all* that one poll brings, which may be a batch. A
 # minute is the most, by default. Longer work wants smaller pieces.

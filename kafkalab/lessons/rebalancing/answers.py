@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafkalab.members import Event, Member
-from kafkalab.wait import WaitTimeout
+from kafkalab.wait import wait_until
 
 
 def refused_with(
@@ -40,31 +39,33 @@ def refused_with(
     return problem
 
 
-def fenced_by(start: Callable[[Any], Member], older: Member) -> Callable[[Any], str]:
-    """Of an instance id: a member is started with it, and the older one shall be refused for that.
+def fenced_by(
+    start: Callable[[], Member], newcomer: str, team: Mapping[str, Member], timeout: float = 30
+) -> Callable[[Any], str]:
+    """Of a name: a newcomer is started, and who of all is fenced since shall be the one named.
 
-    Members write down `assigned` and `error`. Both end with the answer.
+    Members write down `error`. The newcomer and the fenced one end with the answer.
     """
 
     def problem(told: Any) -> str:
-        if not isinstance(told, str) or not told:
-            return "it should be a text."
-        older.wait_for(_has_answer, what="partitions")
+        names = [*team, newcomer]
+        if told not in names:
+            return f"it should be the name of one of {', '.join(names)}."
         since = time.monotonic_ns()
-        newcomer = start(told)
+        everybody = {**team, newcomer: start()}
+
+        def fenced() -> str | None:
+            for name, member in everybody.items():
+                if fence_of(event for event in member.events if event.at > since):
+                    return name
+            return None
+
         try:
-            newcomer.wait_for(_has_answer, what="an answer of the group", timeout=30)
-            with contextlib.suppress(WaitTimeout):
-                older.wait_for(
-                    lambda events: fence_of(e for e in events if e.at > since),
-                    what="the fence",
-                    timeout=6,
-                )
-                return ""
-            return f"{older.name} works on: the newcomer is a member of its own."
+            out = wait_until(fenced, timeout=timeout, what="somebody who is fenced")
         finally:
-            newcomer.stop()
-            older.stop()
+            everybody[newcomer].stop()
+        everybody[out].stop()
+        return "" if told == out else f"{told} works on, and another was put out."
 
     return problem
 
@@ -73,10 +74,6 @@ def fence_of(events: Iterable[Event]) -> str | None:
     """What a member was told when it was fenced."""
     said = (str(event.facts["says"]) for event in events if event.what == "error")
     return next((one for one in said if "fenced" in one), None)
-
-
-def _has_answer(events: list[Event]) -> bool:
-    return any(event.what in ("assigned", "error") for event in events)
 
 
 def _packed(events: list[Event]) -> int:

@@ -61,7 +61,7 @@ def show_standing(change: GroupChange, group: str, stand: Sequence[int]) -> None
     """The records of one group; the title says how many of the free packers' partitions stand."""
     free = len(change.before[group]) - len(change.of_busy(group))
     longest = change.longest(group, stand)
-    title = f"{group.capitalize()}: {len(stand)} of {free} partitions of the free stand"
+    title = f"{group.capitalize()}: {len(stand)} of {free} partitions of free packers stand"
     title += f", for up to {longest:.1f} s" if stand else ""
     ax = records_by_partition(change, [group])
     ax.set_title(title)

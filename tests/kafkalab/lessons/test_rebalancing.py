@@ -11,7 +11,6 @@ from kafkalab import Cluster, CourseError, members, quick
 from kafkalab.lessons import rebalancing
 from kafkalab.lessons.rebalancing import GroupChange, Read
 from kafkalab.members import Event
-from kafkalab.wait import WaitTimeout
 from tests.kafkalab.drawn import words
 
 pytestmark = pytest.mark.usefixtures("no_figure_stays")
@@ -108,10 +107,10 @@ def test_the_picture_of_records_has_a_stroke_for_each():
 def test_titles_are_what_was_found():
     change = arranged()
     shown = rebalancing.show_standing(change, "eager", [0, 3])
-    title = "Eager: 2 of 3 partitions of the free stand, for up to 7.9 s. "
+    title = "Eager: 2 of 3 partitions of free packers stand, for up to 7.9 s. "
     assert shown.text.startswith(title)
     shown = rebalancing.show_standing(change, "eager", [])
-    assert shown.text.startswith("Eager: 0 of 3 partitions of the free stand. ")
+    assert shown.text.startswith("Eager: 0 of 3 partitions of free packers stand. ")
     bye = change.what
     change.what = "a death"
     table = rebalancing.standstills([arranged(), change])
@@ -162,24 +161,30 @@ def test_a_fence_is_known_by_its_words():
     assert rebalancing.fence_of([other, fence]) == "Static consumer fenced by other consumer"
 
 
-def test_only_a_fence_that_follows_the_newcomer_counts():
+def test_who_is_put_out_is_who_was_fenced_since_the_newcomer_came():
     fence = Event("error", 0, {"says": "Static consumer fenced by other consumer"})
-    old = packer("assigned")
-    old.name = "Eve"
-    old.events.append(fence)
+    eve, finn = packer("assigned"), packer("assigned")
+    finn.events.append(fence)  # of an earlier run
 
-    def wait_for(condition, **_):
-        if not condition(old.events):
-            raise WaitTimeout("the fence", 0)
-
-    old.wait_for = wait_for
-
-    def takes_the_seat(_):
-        old.events.append(Event("error", time.monotonic_ns(), fence.facts))
+    def takes_the_seat():
+        eve.events.append(Event("error", time.monotonic_ns(), fence.facts))
         return packer("assigned")
 
-    assert "works on" in rebalancing.fenced_by(lambda _: packer("assigned"), old)("Nobody")
-    assert rebalancing.fenced_by(takes_the_seat, old)("Eve") == ""
+    def is_refused():
+        one = packer()
+        one.events.append(Event("error", time.monotonic_ns(), fence.facts))
+        return one
+
+    team = {"Eve": eve, "Finn": finn}
+    refused = rebalancing.fenced_by(is_refused, "Gus", team)
+    assert refused("Gus") == ""
+    assert refused("Eve") == "Eve works on, and another was put out."
+    taken = rebalancing.fenced_by(takes_the_seat, "Gus", team)
+    assert taken("Eve") == ""
+    assert taken("Gus") == "Gus works on, and another was put out."
+    assert "one of Eve, Finn, Gus" in taken("Ada")
+    with pytest.raises(CourseError, match="fenced"):
+        rebalancing.fenced_by(lambda: packer("assigned"), "Gus", team, timeout=0.05)("Gus")
 
 
 @pytest.fixture
