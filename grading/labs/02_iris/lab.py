@@ -8,7 +8,7 @@
 # %% [markdown]
 # **You will**
 #
-# - send records to partitions that you choose, and to partitions that Kafka chooses;
+# - send records to partitions that you choose or that Kafka chooses;
 # - read chosen partitions from their beginning, with readers that end;
 # - draw what was consumed, with Spark;
 # - find out where a record was lost;
@@ -27,11 +27,10 @@ lab = Lab.open("lab02_iris", student)
 lab
 
 # %% [markdown]
-# Above stand the names of *your* topics, and which class has which partition with you. With others
-# it may be the other way round, so write `lab.p.partition_of` and not what it says.
+# Above stand the names of *your* topics, and which class has which partition. With others it may
+# be the other way round, so write `lab.p.partition_of`.
 #
-# The cluster is one node, broker and controller in one process. There is no ZooKeeper in Kafka 4;
-# task 8 asks what took its place.
+# The cluster is one node, broker and controller in one process.
 
 # %%
 import json
@@ -73,8 +72,8 @@ quorum
 # %% [markdown]
 # ## Before task 1: lines on the console
 #
-# Somebody types `first` into the console producer, presses Enter twice,
-# types `second`, and presses Enter twice.
+# Somebody types `first` into the console producer, presses Enter twice, types `second`, presses
+# Enter twice.
 #
 # Before you run the next cell: how many records are stored? And what does a console consumer show
 # that is started afterwards, without `--from-beginning`?
@@ -121,9 +120,8 @@ lab.check(1)
 # %% [markdown]
 # ## Before task 2: the data
 #
-# The file has one line per flower: the length and the width of sepal and petal in centimetres, and
-# the class. The number of a flower is its place in the file, from 1 to 150. `data/README.md`
-# tells where it comes from.
+# The file has one line per flower: length and width of sepal and petal in centimetres, and the
+# class. The number of a flower is its place in the file, from 1 to 150.
 
 # %%
 import csv
@@ -144,9 +142,9 @@ assert list(by_class["sepal_width", "sum"]) == [170.9, 132.4, 154.8]
 by_class
 
 # %% [markdown]
-# A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
-# cell makes three mistakes on the way. The third error speaks of something else: the client takes
-# it for a serializer of the old form.
+# A value on the wire is bytes, so a pair of numbers has to become bytes first. The next cell
+# makes three mistakes on the way. The third error misleads: it speaks of an argument, and the
+# value is at fault.
 
 # %% tags=["demo", "Q11"]
 from kafka import JsonSerializer
@@ -175,17 +173,15 @@ messages
 #
 # Write `send_flowers(pair_topic, lone_topic)`. It sends the flowers in the order of the file:
 #
-# - a class with a partition in `lab.p.partition_of` goes to `pair_topic`, to exactly that
-#   partition;
+# - a class with a partition in `lab.p.partition_of` goes to that partition of `pair_topic`;
 # - the other class goes to `lone_topic`, and Kafka chooses the partition.
 #
 # The value is the pair sepal length, sepal width as a JSON list. There is no key. The header `row`
 # has the number of the flower as text. When your cell has ended, each flower is stored once.
 
 # %% [markdown]
-# The function returns a list with one line of text for each flower, in the same order: its number,
-# its class, its pair. Call it once for your two topics, keep the result as `lines`, and print the
-# lines. **20 points**
+# The function returns a line of text for each flower, in the same order: number, class, pair.
+# Call it once for your two topics, keep the list as `lines`, and print the lines. **20 points**
 #
 # *Example.* Flower 97 is a versicolor. Its value is `b"[5.7, 2.9]"`, its header `("row", b"97")`,
 # and its line `97 Iris-versicolor [5.7, 2.9]`.
@@ -223,20 +219,19 @@ lab.check(2)
 # %% [markdown]
 # ## Task 3: three readers
 #
-# Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of `(topic,
-# partition)`, from their beginning. Use `assign` and a seek, no group. It ends when nothing has
-# come for `idle` seconds. `name` is the `client_id` of its consumer. It returns a dictionary for
-# each record, in the order of arrival, with `row` (int), `topic`, `partition`, `offset` and `pair`
-# (a list of two numbers).
+# Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of
+# `(topic, partition)`, from their beginning. Use `assign` and a seek, no group. It ends when
+# nothing has come for `idle` seconds. `name` is the `client_id` of its consumer. It returns a
+# list with a dictionary for each record, in the order of arrival: `row` (int), `topic`,
+# `partition`, `offset` and `pair` (a list of two numbers).
 
 # %% [markdown]
-# Call it three times with `idle_seconds`, and keep the results in the dictionary `consumed`:
+# Call it three times with `idle_seconds`, and keep the results in a dictionary, `consumed`:
 #
 # - `"all"`: all four partitions;
-# - `"setosa"`: the partition of the setosa;
-# - `"virginica"`: the partition of the virginica.
+# - `"setosa"` and `"virginica"`: the partition of that class.
 #
-# `seconds` has the same keys, and for each how long that call took. **20 points**
+# `seconds` says for the same keys how long the call took. **20 points**
 #
 # *Example.* `{"row": 97, "topic": "versicolor-1f", "partition": 1, "offset": 22, "pair": [5.7,
 # 2.9]}`
@@ -278,9 +273,9 @@ seconds
 lab.check(3)
 
 # %% [markdown]
-# The time-out is what ends a reader. It also decides how late a producer may be. Two readers wait
-# at two empty topics, one three times as patient as the other. The producer starts when the
-# impatient one has given up.
+# The time-out that ends a reader decides how late a producer may be. Two readers wait at two
+# empty topics, one three times as patient as the other. The producer starts when the impatient
+# one has given up.
 #
 # Before you run the next cell: what does each of them get?
 
@@ -299,8 +294,8 @@ with ThreadPoolExecutor() as pool:
     assert len(patient.result()) == 150
 
 # %% [markdown]
-# Now the topics are filled before the reader comes. It gets everything too: it begins at the
-# beginning. Then the producer runs a second time.
+# Now the topics are filled before the reader comes. Then the producer
+# runs a second time.
 #
 # Before you run the next cell: would you see the second run in a picture of the points?
 
@@ -314,11 +309,10 @@ assert len(twice) == 300
 assert len(pairs) == 116, "150 flowers have 116 different pairs, however often they are sent"
 
 # %% [markdown]
-# So a picture hides a topic that was filled twice: each point lies on its twin. Count records, or
-# name the run in a header, or begin with empty topics.
+# So a picture hides a topic that was filled twice: each point lies on its twin.
 #
-# Next: a listing lacks flower 97. Was it never sent, or was a line lost when the listing was
-# copied? The offsets decide.
+# Next: a listing lacks flower 97. Was it never sent, or was a line lost in copying? The offsets
+# decide.
 
 
 # %% tags=["demo", "Q23"]
@@ -345,21 +339,20 @@ lost_line
 # %% [markdown]
 # ## Task 4: show what arrived
 #
-# First a listing, as a list of lines of text: one header that names the columns topic, value and
-# partition, then a line for each record of `consumed["all"]`, in its order, with these three
-# facts. Keep it as `listing`.
+# Keep `listing`, a list of lines of text: a header that names the columns topic, value and
+# partition, then a line with these three for each record of `consumed["all"]`, in its order.
 #
 # *Example.* `versicolor-1f | [5.7, 2.9] | partition 1`
 
 # %% [markdown]
-# Then a picture of what was *consumed*. `points` is a list of `(length, width, colour)`, one for
-# each record of `consumed["all"]` in its order. The colour follows topic and partition: virginica
-# `"red"`, setosa `"blue"`, and everything in `lab.p.lone_topic` `"green"`.
+# Then a picture. `points` is a list of `(length, width, colour)`, one for each record of
+# `consumed["all"]` in its order. The colour follows topic and partition: virginica `"red"`,
+# setosa `"blue"`, everything in `lab.p.lone_topic` `"green"`.
 #
-# Make a Spark DataFrame of the points with the columns `length`, `width` and `colour`, and draw it
-# with `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that
-# you counted. End with `charts.show(ax, text)`; the text is for readers who do not see the
-# picture, and tells how many records are drawn. **12 points**
+# Make a Spark DataFrame of the points with these three columns, and draw it with
+# `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that you
+# counted. End with `charts.show(ax, text)`; the text is for readers who do not see the picture,
+# and tells how many records are drawn. **12 points**
 #
 # *Example.* `(5.1, 3.5, "blue")`
 
@@ -399,8 +392,8 @@ charts.show(ax, f"Sepal width over sepal length of {len(points)} consumed record
 lab.check(4)
 
 # %% [markdown]
-# Blue lies apart, red and green overlap, and four points have a colour that they should not have.
-# Before you look for them, count: Spark reads the topics with a client of its own.
+# Four points have a colour that they should not have. Before you look for them, count: Spark
+# reads the topics with a client of its own.
 
 # %% tags=["demo", "Q32"]
 from pyspark.sql import functions as F
@@ -442,9 +435,8 @@ sums.toPandas()
 # %% [markdown]
 # ## Task 5: four flowers of the wrong colour
 #
-# Originally the file was in the order of the classes: 1 to 50 setosa, 51 to 100 versicolor, 101 to
-# 150 virginica. The frame `original` from above says so, with the columns `row` and `original`.
-# Then somebody changed labels.
+# Originally the file had its three classes in order, fifty flowers each. So says the frame
+# `original`, with the columns `row` and `original`. Then somebody changed labels.
 #
 # Write `label_differences(records)` for a list like `consumed["all"]`. The label of a record
 # follows from its topic and its partition. Join with `original` in Spark, and return a list of
@@ -475,11 +467,10 @@ changed
 lab.check(5)
 
 # %% [markdown]
-# Every record went where its label says, so the routing is right and the labels are odd. Do the
-# flowers agree with their new labels? The next cell compares the four measurements of each flower
-# with the means of the three original classes.
+# Every record went where its label says. Do the flowers agree with their new labels? The next
+# cell compares the four measurements of each flower with the means of the three original classes.
 #
-# Before you run the next cell: which class is the nearest to each of the four?
+# Before you run it: which class is the nearest to each of the four?
 
 # %% tags=["demo", "Q25"]
 measures = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -499,9 +490,8 @@ odd
 # %% [markdown]
 # ## Task 6: the last flower never arrives
 #
-# A program prints all 150 flowers. Every reader gets 149: the last one is missing. The next cell
-# has such a program. It ends hard, as if killed: nothing can tidy up. All records but the last have
-# had the time to leave.
+# A program prints all 150 flowers, and every reader gets 149. The next cell has such a program.
+# It ends hard, as if killed. All records but the last have had the time to leave.
 
 # %%
 import subprocess
@@ -528,15 +518,13 @@ def run_program(topic, ending, program=PROGRAM):
 
 
 # %% [markdown]
-# Run the program three times, each time into a new topic of one partition:
+# Run the program three times, each time into a new topic of one partition,
+# `lab.p.tail_topics[name]`. The name is `"nothing"` with nothing before the end, `"flush"` with
+# `producer.flush()` and `"close"` with `producer.close()`.
 #
-# - nothing before the end, into `lab.p.tail_topics["nothing"]`;
-# - `producer.flush()`, into `lab.p.tail_topics["flush"]`;
-# - `producer.close()`, into `lab.p.tail_topics["close"]`.
-#
-# Keep two dictionaries with the keys `nothing`, `flush`, `close`: `stored`, the number of records
-# in the topic, and `missing`, the list of the rows that are not there. The value of a record is
-# its row as text. **10 points**
+# Keep two dictionaries with these three keys: `stored`, the number of records in the topic, and
+# `missing`, the list of the rows that are not there. The value of a record is its row as text.
+# **10 points**
 #
 # *Example.* `stored["flush"]` is 7 and `missing["flush"]` is `[3, 4]`.
 
@@ -560,11 +548,10 @@ stored, missing
 lab.check(6)
 
 # %% [markdown]
-# `send` puts a record into a buffer and returns. How much a hard end costs depends on how much has
-# left by then. A program that never waits can lose everything. One that ends normally gets one
-# second of grace from this client, and loses nothing.
+# `send` puts a record into a buffer and returns. The next cell has two more programs: one never
+# waits and ends hard, one ends normally, with a second of grace from this client.
 #
-# Before you run the next cell: how many of 150 does each leave behind?
+# Before you run it: how many of 150 does each leave behind?
 
 # %% tags=["demo", "Q20"]
 hasty = PROGRAM.replace("row == 149", "row == 0")
@@ -579,8 +566,8 @@ assert left["normal"] == 150
 left
 
 # %% [markdown]
-# Could a key do what you did with a partition number? A key is hashed, and the hash modulo the
-# number of partitions is the partition.
+# Could a key do what you did with a partition number? The hash of a key, modulo the number of
+# partitions, is the partition.
 #
 # Before you run the next cell: would the class name as key give your layout of `lab.p.pair_topic`?
 
@@ -600,13 +587,12 @@ assert chosen == {
 chosen
 
 # %% [markdown]
-# With prefix setosa is on 0, without it virginica is. So one of the two spellings gives your
-# layout by luck. A partition number keeps its promise; a
-# key promises only that equal keys stay together.
+# One of the two spellings gives your layout by luck. A key promises only that equal keys stay
+# together.
 #
-# Your readers used `assign` and a seek. The next cell tries what else comes to mind.
+# Your readers used `assign` and a seek. The next cell tries other ways.
 #
-# Before you run the next cell: how many old records does `assign` without a seek see?
+# Before you run it: how many old records does `assign` without a seek see?
 
 # %% tags=["demo", "Q27", "Q28"]
 from kafka.errors import IllegalStateError
@@ -638,28 +624,52 @@ assert len(list(subscribed)) == 150
 # %% [markdown]
 # ## Task 7: four settings
 #
-# Choose two settings of the producer and two of the consumer. Of each find the default in this
-# client (`KafkaProducer.DEFAULT_CONFIG`), and two values that make a difference you can see: a
-# number of records, an offset, a size, milliseconds, an error's name (catch it).
+# An experiment shows what a setting does. It is a function: called with a value, it makes a client
+# with this value, lets it work, and returns what it saw. The next cell has one.
 #
-# Write an experiment for each: a function of the value. In this notebook it makes a client with the
-# value as it stands in `values`; nothing else depends on it. It returns what it sees of this call
-# within two seconds: a text that is the same each time, or a number, which may differ a little.
-# Write to partition 0 of `lab.p.probe_topic`, read `lab.p.pair_topic`.
-#
-# The check calls it with one value and gives the client the other. What comes back must fit the
-# client's value: so measure, do not use the argument. Keep the list `settings` of four
-# dictionaries. **9 points**
+# Before you run it: which two numbers will come?
+
+
+# %%
+def fetched_after(wait_ms):
+    """Milliseconds until a poll brings flowers, when a broker waits for more than it has."""
+    with KafkaConsumer(
+        bootstrap_servers=lab.cluster.address, fetch_min_bytes=1_000_000, fetch_max_wait_ms=wait_ms
+    ) as reader:
+        setosa = TopicPartition(lab.p.pair_topic, lab.p.partition_of["Iris-setosa"])
+        reader.assign([setosa])
+        reader.seek(setosa, 0)
+        began = time.monotonic()
+        reader.poll(timeout_ms=2_000)
+        return round(1000 * (time.monotonic() - began))
+
+
+example = {
+    "client": "consumer",
+    "name": "fetch_max_wait_ms",
+    "default": KafkaConsumer.DEFAULT_CONFIG["fetch_max_wait_ms"],
+    "values": [500, 100],
+    "experiment": fetched_after,
+}
+[fetched_after(value) for value in example["values"]]
 
 # %% [markdown]
-# *Example.* It shows the form; choose other settings than this one. `waited(500)` returned 503.
+# Choose two settings of the producer, and two more of the consumer. Keep `settings`, a list of
+# four dictionaries like `example`, each with two values that make a difference. A default that is
+# an object or a class is written as the name of the class. **9 points**
 #
-# ```python
-# {"client": "consumer", "name": "fetch_max_wait_ms", "default": 500,
-#  "values": [500, 100], "experiment": waited}
-# ```
+# Each experiment
 #
-# A default that is an object or a class is written as the name of the class.
+# - makes its client in this notebook, with the value as it stands in `values`; nothing else
+#   depends on the value;
+# - writes to partition 0 of `lab.p.probe_topic`, reads from `lab.p.pair_topic`;
+# - returns within two seconds what it saw in this call: a text that is the same each time, or a
+#   number (records, bytes, milliseconds), which may differ a little. Of an error, return the name.
+#
+# The check calls it with both values, several times. In some calls it deceives it: the client
+# secretly gets the other value. What comes back must fit the value that the client has.
+#
+# *Example.* `fetched_after(500)`, with 100 in its client, returns about 100.
 
 
 # %% tags=["task-7"]
@@ -726,15 +736,15 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: what took the place of ZooKeeper
 #
-# Older clusters had ZooKeeper beside the brokers, for three roles: which brokers are there, who
-# decides, what is known about topics. In Kafka 4 a broker registers with the controller; voters
-# elect the controller among themselves; and what is known about topics are records in a log.
+# Older clusters had ZooKeeper beside the brokers. It knew which brokers are there, who decides,
+# and what topics there are. In Kafka 4 a broker registers with the controller, voters elect the
+# controller among themselves, and topics are records in a log.
 #
-# Observe each role in your cluster, as the dictionary `observed`:
+# Observe it in your cluster, as the dictionary `observed`:
 #
-# - `"brokers"`: the ids of the brokers that are registered now;
-# - `"quorum_leader"`: the id of the node that leads the metadata quorum, and so is the controller;
-# - `"topic_ids"`: name and id of your two topics, as the metadata has them;
+# - `"brokers"`: the ids of the registered brokers;
+# - `"quorum_leader"`: the id of the node that leads the metadata quorum;
+# - `"topic_ids"`: name and id of your two topics;
 # - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups.
 #
 # **9 points**
@@ -756,8 +766,8 @@ observed
 lab.check(8)
 
 # %% [markdown]
-# The metadata log lies on the disk of the node like any other partition, and a tool of Kafka
-# decodes it. The next cell looks for the records that created your two topics.
+# The metadata log lies on the disk of the node like any other partition. The next cell decodes it
+# with a tool of Kafka, and looks for the records that created your two topics.
 
 # %% tags=["demo", "Q31"]
 folder = lab.cluster.engine.storage("broker")
@@ -781,7 +791,7 @@ assert found == {lab.p.pair_topic: [0, 1], lab.p.lone_topic: [0, 1]}
 [record for record in records if record["data"].get("topicId") == ids[lab.p.pair_topic]]
 
 # %% [markdown]
-# Now Spark counts. Two topics were filled twice.
+# Two topics were filled twice.
 #
 # Before you run the next cell: you sent 116 different pairs. Is that the sum of `different` over
 # your two topics?
@@ -794,13 +804,13 @@ left = left.agg(F.count("*").alias("records"), F.countDistinct("value").alias("d
 left.toPandas().set_index("topic").reindex(topics)
 
 # %% [markdown]
-# The second run has added no new value. 84 + 42 = 126: ten pairs lie in both topics.
+# 84 + 42 = 126: ten pairs lie in both topics.
 
 # %% [markdown]
 # ## What you saw
 #
 # - A partition number keeps a record where you want it; a key keeps equal keys together.
-# - A reader ends because of a time-out, and it sees everything because it begins at the beginning.
+# - A reader sees everything because it begins at the beginning. What ends it is a time-out.
 # - A picture hides duplicates. Offsets tell a lost record from a lost line.
 # - `send` only fills a buffer: a hard end loses what is in it, `flush` and `close` empty it.
 # - What ZooKeeper kept is now in a log that Kafka writes itself.
