@@ -72,8 +72,7 @@ quorum
 # %% [markdown]
 # ## Before task 1: lines on the console
 #
-# Somebody types `first` into the console producer, presses Enter twice, types `second`, presses
-# Enter twice.
+# Somebody types `first`, Enter, Enter, `second`, Enter, Enter into the console producer.
 #
 # Before you run the next cell: how many records are stored? And what does a console consumer show
 # that is started afterwards, without `--from-beginning`?
@@ -231,7 +230,7 @@ lab.check(2)
 # - `"all"`: all four partitions;
 # - `"setosa"` and `"virginica"`: the partition of that class.
 #
-# `seconds` says for the same keys how long the call took. **20 points**
+# `seconds`, a dictionary with the same keys, says how long each call took. **20 points**
 #
 # *Example.* `{"row": 97, "topic": "versicolor-1f", "partition": 1, "offset": 22, "pair": [5.7,
 # 2.9]}`
@@ -274,7 +273,7 @@ lab.check(3)
 
 # %% [markdown]
 # The time-out that ends a reader decides how late a producer may be. Two readers wait at two
-# empty topics, one three times as patient as the other. The producer starts when the impatient
+# empty topics, one three times as patient. The producer starts when the impatient
 # one has given up.
 #
 # Before you run the next cell: what does each of them get?
@@ -294,8 +293,7 @@ with ThreadPoolExecutor() as pool:
     assert len(patient.result()) == 150
 
 # %% [markdown]
-# Now the topics are filled before the reader comes. Then the producer
-# runs a second time.
+# Now the topics are filled before the reader comes. Then the producer runs a second time.
 #
 # Before you run the next cell: would you see the second run in a picture of the points?
 
@@ -311,8 +309,7 @@ assert len(pairs) == 116, "150 flowers have 116 different pairs, however often t
 # %% [markdown]
 # So a picture hides a topic that was filled twice: each point lies on its twin.
 #
-# Next: a listing lacks flower 97. Was it never sent, or was a line lost in copying? The offsets
-# decide.
+# Next: a listing lacks flower 97. Was it never sent, or was a line lost in copying?
 
 
 # %% tags=["demo", "Q23"]
@@ -490,8 +487,8 @@ odd
 # %% [markdown]
 # ## Task 6: the last flower never arrives
 #
-# A program prints all 150 flowers, and every reader gets 149. The next cell has such a program.
-# It ends hard, as if killed. All records but the last have had the time to leave.
+# A program prints all 150 flowers, and every reader gets 149. The next cell has it. It ends hard,
+# as if killed. All records but the last have had the time to leave.
 
 # %%
 import subprocess
@@ -587,8 +584,8 @@ assert chosen == {
 chosen
 
 # %% [markdown]
-# One of the two spellings gives your layout by luck. A key promises only that equal keys stay
-# together.
+# With the prefix or without it: one spelling gives your layout, by luck. A key promises only that
+# equal keys stay together.
 #
 # Your readers used `assign` and a seek. The next cell tries other ways.
 #
@@ -627,7 +624,7 @@ assert len(list(subscribed)) == 150
 # An experiment shows what a setting does. It is a function: called with a value, it makes a client
 # with this value, lets it work, and returns what it saw. The next cell has one.
 #
-# Before you run it: which two numbers will come?
+# Before you run it: roughly which two numbers will come?
 
 
 # %%
@@ -647,7 +644,7 @@ def fetched_after(wait_ms):
 example = {
     "client": "consumer",
     "name": "fetch_max_wait_ms",
-    "default": KafkaConsumer.DEFAULT_CONFIG["fetch_max_wait_ms"],
+    "default": 500,  # KafkaConsumer.DEFAULT_CONFIG says so
     "values": [500, 100],
     "experiment": fetched_after,
 }
@@ -666,8 +663,9 @@ example = {
 # - returns within two seconds what it saw in this call: a text that is the same each time, or a
 #   number (records, bytes, milliseconds), which may differ a little. Of an error, return the name.
 #
-# The check calls it with both values, several times. In some calls it deceives it: the client
-# secretly gets the other value. What comes back must fit the value that the client has.
+# The check calls it with both values, several times. In some calls it deceives the experiment:
+# its client secretly gets the other value. What comes back must fit the value that the client
+# has.
 #
 # *Example.* `fetched_after(500)`, with 100 in its client, returns about 100.
 
@@ -736,14 +734,14 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: what took the place of ZooKeeper
 #
-# Older clusters had ZooKeeper beside the brokers. It knew which brokers are there, who decides,
-# and what topics there are. In Kafka 4 a broker registers with the controller, voters elect the
-# controller among themselves, and topics are records in a log.
+# Older clusters had ZooKeeper beside the brokers. In Kafka 4 a broker registers with the
+# controller, voters elect the controller among themselves, and topics are records in the metadata
+# log.
 #
 # Observe it in your cluster, as the dictionary `observed`:
 #
 # - `"brokers"`: the ids of the registered brokers;
-# - `"quorum_leader"`: the id of the node that leads the metadata quorum;
+# - `"quorum_leader"`: the id of the node that leads these voters, the controller;
 # - `"topic_ids"`: name and id of your two topics;
 # - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups.
 #
@@ -791,8 +789,6 @@ assert found == {lab.p.pair_topic: [0, 1], lab.p.lone_topic: [0, 1]}
 [record for record in records if record["data"].get("topicId") == ids[lab.p.pair_topic]]
 
 # %% [markdown]
-# Two topics were filled twice.
-#
 # Before you run the next cell: you sent 116 different pairs. Is that the sum of `different` over
 # your two topics?
 
