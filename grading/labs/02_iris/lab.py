@@ -12,7 +12,7 @@
 # - read chosen partitions from their beginning, with readers that end;
 # - draw what was consumed, with Spark;
 # - find out where a record was lost;
-# - try out four settings, and observe what took the place of ZooKeeper.
+# - try out four settings, and observe what took ZooKeeper's place.
 #
 # **Needs** lessons 00 and 01. **Time** about 90 minutes. **Points** 100.
 
@@ -273,7 +273,7 @@ lab.check(3)
 
 # %% [markdown]
 # The time-out that ends a reader decides how late a producer may be. Two readers wait at two
-# empty topics, one three times as patient. The producer starts when the impatient
+# empty topics, one three times as patient as the other. The producer starts when the impatient
 # one has given up.
 #
 # Before you run the next cell: what does each of them get?
@@ -389,7 +389,7 @@ charts.show(ax, f"Sepal width over sepal length of {len(points)} consumed record
 lab.check(4)
 
 # %% [markdown]
-# Four points have a colour that they should not have. Before you look for them, count: Spark
+# Four points have the wrong colour. Before you look for them, count: Spark
 # reads the topics with a client of its own.
 
 # %% tags=["demo", "Q32"]

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Lab 05 Delivery
 #
-# Brokers freeze, die and come back while your cells run. Each task shows one way to lose or double
-# records next to your way not to. Where did the acknowledged record go?
+# Brokers freeze, die and come back while your cells run. Each task shows one way to lose or
+# double records, beside your way not to.
 
 # %% [markdown]
 # **You will**
@@ -26,8 +26,7 @@ lab = Lab.open("lab05_delivery", student)
 lab
 
 # %% [markdown]
-# Above stand *your* names and numbers. In grading they differ: write `lab.p.records` and
-# the like, not digits.
+# Above stand *your* names and numbers. In grading they differ: write `lab.p.records`, not digits.
 #
 # **Faults.** A cell that begins with `# Task 2` to `# Task 7` meets one, here and in grading. It
 # waits for something that your cell makes the cluster do, and is mended when the cell is over. Then
@@ -203,7 +202,7 @@ def in_place_of(former, number, **options):
 
 
 # %% [markdown]
-# Before you run it: which starts must wait, and how many records does each get?
+# Before you run the next cell: which starts must wait, and how many records does each get?
 
 # %% tags=["demo", "C38", "C39", "C41", "C43"]
 named = {"session_timeout": 30_000, "instance_id": lab.p.instance}
@@ -246,8 +245,7 @@ print(*story, sep="\n")
 # committed"` and `"sent twice"`.
 #
 # Then choose `member`, the options for `run_1.consumer(**member)`, so that neither happens. Give
-# `session_timeout` the value `session_ms`; `lab.p.instance` is a name. Your own cell
-# kills this time:
+# `session_timeout` the value `session_ms`; `lab.p.instance` is a name. This time your cell kills:
 #
 # - start a consumer and wait until it is `"ready"`, let a producer send `lab.p.records` records;
 # - wait until all is read (`run_1.wait_until_read()`) and the program has said `"committed"`;
@@ -258,7 +256,7 @@ print(*story, sep="\n")
 # what `compare(spark, run_1.directory)` says, as a dictionary with `lost` and `extra`.
 # **14 points**
 #
-# *Example.* For a dynamic member `second.wait_for("ready").seconds` is as long as the session.
+# *Example.* Without a name `second.wait_for("ready").seconds` is as long as the session.
 
 # %% tags=["task-1"]
 # Task 1
@@ -288,7 +286,8 @@ lab.check(1)
 
 # %% [markdown]
 # The broker cannot know whether a newcomer replaces the dead member or joins it, so it waits for
-# the end of a session. A static member says who it is, and gets its partitions back.
+# the end of a session. A member with a name, a *static* one, says who it is and gets its
+# partitions back.
 
 # %% [markdown]
 # ## Task 2: nobody was asked
@@ -373,7 +372,7 @@ lab.check(2)
 
 # %%
 mine = [lab.p.leader, lab.p.leader + 3]
-new_topic(lab.p.mark, copies=3, minimum=2)
+new_topic(lab.p.mark, copies=3, minimum=2)  # the fault writes to it
 new_topic(lab.p.led, copies=3, minimum=2)
 new_topic(lab.p.copied, copies=3, minimum=2)
 new_topic(lab.p.refused, copies=3, **{"max.message.bytes": "1"})
@@ -416,8 +415,8 @@ lab.check(3)
 #
 # `lab.p.tight` has two copies and a minimum of two in-sync replicas. `lab.p.sturdy` is yours:
 # create it with `new_topic` so that no acknowledged record is ever on one broker only, *and*
-# sending goes on while one broker is away. As soon as it is there, broker `lab.p.away` goes until
-# the cell is over.
+# sending goes on while one broker is away. As soon as it is there, broker `lab.p.away` goes away
+# until the cell is over.
 #
 # Predict `predicted_4`: with `acks="all"`, how many of the records to `lab.p.tight` will be
 # acknowledged within 4 seconds?
@@ -756,7 +755,7 @@ promises
 lab.check(8)
 
 # %% [markdown]
-# ## All exercises, by Spark and by diff
+# ## All runs, by Spark and by diff
 #
 # Each run has left two logs (`forgetful`: two bursts, five reads of one). Before you run the next
 # two cells: which runs have lost records, and which doubled some?
@@ -797,14 +796,14 @@ ax = charts.lost_and_extra(records.groupBy("run", "partition").agg(*sums), shown
 yours = table.loc[["plain", "asked", "copied", "sturdy", "once", "orders", "late"]]
 given = table.drop(yours.index)
 lost, extra = [f"{yours[n].sum():,} {n} instead of {given[n].sum():,}" for n in ("lost", "extra")]
-ax.set_title(f"Yours: {lost},\n{extra}")
+ax.set_title(f"Records of yours: {lost},\n{extra}")
 drawn = sum(abs(bar.get_width()) for bar in ax.patches)
 assert round(drawn, 6) == round((100 * (table.lost + table.extra) / table.sent).sum(), 6), drawn
 each = "; ".join(f"{one.Index} {one.lost} lost, {one.extra} extra" for one in table.itertuples())
 charts.show(ax, f"Lost and extra records of each run. {each}.")
 
 # %% [markdown]
-# No run should have both: each had one fault. A promise is about all of them.
+# No run should have both, as each met one fault. A promise holds for all faults.
 
 # %% [markdown]
 # ## What you saw
