@@ -14,7 +14,7 @@
 # - find out where a record was lost;
 # - try out four settings, and observe what took ZooKeeper's place.
 #
-# **Needs** lessons 00 and 01. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 00 to 03. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
@@ -28,7 +28,7 @@ lab
 
 # %% [markdown]
 # Above stand the names of *your* topics, and which class has which partition. With others it may
-# be the other way round, so write `lab.p.partition_of`.
+# differ, so write `lab.p.partition_of`. Stuck? See `hints.md`.
 #
 # The cluster is one node, broker and controller in one process.
 
@@ -77,14 +77,13 @@ quorum
 # Before you run the next cell: how many records are stored? And what does a console consumer show
 # that is started afterwards, without `--from-beginning`?
 
-# %% tags=["demo", "Q4", "Q5"]
+# %% tags=["demo"]
 from kafkalab.notebook.terminal import console
 
 new_topic(lab.p.probe_topic, partitions=1)
 connect = ("--bootstrap-server", "{bootstrap}", "--topic", lab.p.probe_topic)
 lab.cluster.tool("kafka-console-producer", *connect, stdin=b"first\n\nsecond\n\n")
 sizes = [record.serialized_value_size for record in everything(lab.p.probe_topic)]
-assert sizes == [5, 0, 6, 0], "Enter on an empty line sends a record of length zero"
 
 
 def one_more_is_seen():
@@ -94,8 +93,12 @@ def one_more_is_seen():
 
 with console(lab.cluster, "kafka-console-consumer", *connect) as watcher:
     wait_until(one_more_is_seen, timeout=30, every=0.2, what="a record on the console")
-    assert not {"first", "second"} & set(watcher.screen.split())
 print(watcher.screen)
+
+# %% tags=["demo", "Q4", "Q5"]
+assert not {"first", "second"} & set(watcher.screen.split()), "what came before is not shown"
+assert sizes == [5, 0, 6, 0], "Enter on an empty line sends a record of length zero"
+sizes
 
 # %% [markdown]
 # ## Task 1: two topics
@@ -142,8 +145,7 @@ by_class
 
 # %% [markdown]
 # A value on the wire is bytes, so a pair of numbers has to become bytes first. The next cell
-# makes three mistakes on the way. The third error misleads: it speaks of an argument, and the
-# value is at fault.
+# makes three mistakes on the way. Which error misleads?
 
 # %% tags=["demo", "Q11"]
 from kafka import JsonSerializer
@@ -168,6 +170,9 @@ assert "missing 1 required positional argument" in messages["the same inside the
 messages
 
 # %% [markdown]
+# The third: it speaks of an argument, and the value is at fault.
+
+# %% [markdown]
 # ## Task 2: the producer
 #
 # Write `send_flowers(pair_topic, lone_topic)`. It sends the flowers in the order of the file:
@@ -176,7 +181,8 @@ messages
 # - the other class goes to `lone_topic`, and Kafka chooses the partition.
 #
 # The value is the pair sepal length, sepal width as a JSON list. There is no key. The header `row`
-# has the number of the flower as text. When your cell has ended, each flower is stored once.
+# has the number of the flower as text. When your cell has ended, each flower is stored once. Before
+# you run it again, run task 1 again.
 
 # %% [markdown]
 # The function returns a line of text for each flower, in the same order: number, class, pair.
@@ -278,7 +284,7 @@ lab.check(3)
 #
 # Before you run the next cell: what does each of them get?
 
-# %% tags=["demo", "Q16", "Q18"]
+# %% tags=["demo"]
 from concurrent.futures import ThreadPoolExecutor
 
 late = max(2, idle_seconds / 5)
@@ -288,50 +294,61 @@ new_topic(lab.p.scratch_lone)
 with ThreadPoolExecutor() as pool:
     impatient = pool.submit(read_flowers, again, late, "impatient")
     patient = pool.submit(read_flowers, again, 3 * late, "patient")
-    assert impatient.result() == [], "nothing came in time"
+    got = {"impatient": len(impatient.result())}
     send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
-    assert len(patient.result()) == 150
+    got["patient"] = len(patient.result())
+got
 
 # %% [markdown]
 # Now the topics are filled before the reader comes. Then the producer runs a second time.
 #
 # Before you run the next cell: would you see the second run in a picture of the points?
 
-# %% tags=["demo", "Q17", "Q22"]
-assert len(read_flowers(again, late, "after")) == 150, "on filled topics the order does not matter"
+# %% tags=["demo", "Q16", "Q18"]
+assert got == {"impatient": 0, "patient": 150}
 
+filled = read_flowers(again, late, "after")
 send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
 twice = read_flowers(again, late, "twice")
-pairs = {tuple(record["pair"]) for record in twice}
-assert len(twice) == 300
-assert len(pairs) == 116, "150 flowers have 116 different pairs, however often they are sent"
+distinct = {tuple(record["pair"]) for record in twice}
+{"after": len(filled), "twice": len(twice), "different pairs": len(distinct)}
 
 # %% [markdown]
 # So a picture hides a topic that was filled twice: each point lies on its twin.
 #
 # Next: a listing lacks flower 97. Was it never sent, or was a line lost in copying?
 
+# %% tags=["demo", "Q17", "Q22"]
+assert len(filled) == 150, "on filled topics the order does not matter"
+assert len(twice) == 300
+assert len(distinct) == 116, "150 flowers have 116 different pairs, however often they are sent"
 
-# %% tags=["demo", "Q23"]
+
 def missing_offsets(seen, topic):
     """The offsets of a topic that a list of (partition, offset) lacks."""
     ends = {view.partition: view.end_offset for view in lab.cluster.topic(topic).partitions}
     return {(p, offset) for p, end in ends.items() for offset in range(end)} - seen
 
 
+# %% tags=["demo", "Q23"]
 new_topic(lab.p.probe_topic)
 for row in range(1, 151):
     if row != 97:
         producer.send(lab.p.probe_topic, str(row).encode())
 producer.flush()
 never_sent = {(record.partition, record.offset) for record in everything(lab.p.probe_topic)}
-assert missing_offsets(never_sent, lab.p.probe_topic) == set()
 
 lone = [record for record in consumed["all"] if record["topic"] == lab.p.lone_topic]
 copied = {(r["partition"], r["offset"]) for r in lone if r["row"] != 97}
-lost_line = missing_offsets(copied, lab.p.lone_topic)
-assert len(lost_line) == 1, "the record has an offset, so it is stored: the listing lost it"
-lost_line
+lacks = {
+    "never sent": missing_offsets(never_sent, lab.p.probe_topic),
+    "a line lost": missing_offsets(copied, lab.p.lone_topic),
+}
+assert [len(offsets) for offsets in lacks.values()] == [0, 1], lacks
+lacks
+
+# %% [markdown]
+# Here offsets have no gap: a lost line leaves its own, what was never sent leaves none.
 
 # %% [markdown]
 # ## Task 4: show what arrived
@@ -523,7 +540,7 @@ def run_program(topic, ending, program=PROGRAM):
 # `missing`, the list of the rows that are not there. The value of a record is its row as text.
 # **10 points**
 #
-# *Example.* `stored["flush"]` is 7 and `missing["flush"]` is `[3, 4]`.
+# *Example.* Had flowers 3 and 4 got lost, `stored["flush"]` were 148, `missing["flush"]` `[3, 4]`.
 
 # %% tags=["task-6"]
 # Task 6
@@ -546,21 +563,19 @@ lab.check(6)
 
 # %% [markdown]
 # `send` puts a record into a buffer and returns. The next cell has two more programs: one never
-# waits and ends hard, one ends normally, with a second of grace from this client.
+# waits and ends hard. One ends normally: this client then takes a second at most to send the rest.
 #
 # Before you run it: how many of 150 does each leave behind?
 
-# %% tags=["demo", "Q20"]
+# %% tags=["demo"]
 hasty = PROGRAM.replace("row == 149", "row == 0")
 normal = PROGRAM.replace("os._exit(0)", "")
-left = {}
+reached = {}
 for name, program in {"hard": hasty, "normal": normal}.items():
     new_topic(lab.p.probe_topic, partitions=1)
     run_program(lab.p.probe_topic, "", program)
-    left[name] = lab.cluster.topic(lab.p.probe_topic).records
-assert left["hard"] < 150
-assert left["normal"] == 150
-left
+    reached[name] = lab.cluster.topic(lab.p.probe_topic).records
+reached
 
 # %% [markdown]
 # Could a key do what you did with a partition number? The hash of a key, modulo the number of
@@ -568,11 +583,22 @@ left
 #
 # Before you run the next cell: would the class name as key give your layout of `lab.p.pair_topic`?
 
-# %% tags=["demo", "Q26"]
+# %% tags=["demo", "Q20"]
+assert reached["hard"] < reached["normal"] == 150, reached
+
 new_topic(lab.p.probe_topic, partitions=2)
 chosen = {}
 for name in (*CLASSES, *(name.removeprefix("Iris-") for name in CLASSES)):
     chosen[name] = producer.send(lab.p.probe_topic, key=name.encode()).get(timeout=10).partition
+chosen
+
+# %% [markdown]
+# One spelling gives your layout, by luck: a key promises only that equal keys stay together.
+#
+# Your readers used `assign` and a seek. Before you run the next cell: how many old records does
+# `assign` without a seek see?
+
+# %% tags=["demo", "Q26"]
 assert chosen == {
     "Iris-setosa": 0,
     "Iris-versicolor": 1,
@@ -581,22 +607,24 @@ assert chosen == {
     "versicolor": 1,
     "virginica": 0,
 }
-chosen
-
-# %% [markdown]
-# With the prefix or without it: one spelling gives your layout, by luck. A key promises only that
-# equal keys stay together.
-#
-# Your readers used `assign` and a seek. The next cell tries other ways.
-#
-# Before you run it: how many old records does `assign` without a seek see?
-
-# %% tags=["demo", "Q27", "Q28"]
-from kafka.errors import IllegalStateError
 
 topics = [lab.p.pair_topic, lab.p.lone_topic]
 there = [TopicPartition(topic, number) for topic in topics for number in (0, 1)]
 ways = quick.consumer | {"consumer_timeout_ms": int(1000 * late)}
+assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
+assigned.assign(there)
+begins = ways | {"auto_offset_reset": "earliest"}
+subscribed = KafkaConsumer(*topics, bootstrap_servers=lab.cluster.address, **begins)
+by_way = {"assign": len(list(assigned)), "subscribe": len(list(subscribed))}
+by_way
+
+# %% [markdown]
+# It begins at the end. Who has subscribed is refused two calls:
+
+# %% tags=["demo", "Q27", "Q28"]
+from kafka.errors import IllegalStateError
+
+assert by_way == {"assign": 0, "subscribe": 150}
 
 
 def refusal(mistake):
@@ -607,16 +635,10 @@ def refusal(mistake):
         return type(error)
 
 
-assert refusal(lambda consumer: consumer.seek_to_beginning()) is ValueError
-assert refusal(lambda consumer: consumer.assign(there)) is IllegalStateError
-
-assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
-assigned.assign(there)
-assert len(list(assigned)) == 0, "without a seek it begins at the end"
-subscribed = KafkaConsumer(
-    *topics, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **ways
-)
-assert len(list(subscribed)) == 150
+of_seek = refusal(lambda consumer: consumer.seek_to_beginning())
+of_assign = refusal(lambda consumer: consumer.assign(there))
+assert (of_seek, of_assign) == (ValueError, IllegalStateError)
+{"a seek before the first poll": of_seek.__name__, "assign": of_assign.__name__}
 
 # %% [markdown]
 # ## Task 7: four settings
@@ -652,9 +674,10 @@ example = {
 [fetched_after(value) for value in example["values"]]
 
 # %% [markdown]
-# Choose two settings of the producer, and two more of the consumer. Keep `settings`, a list of
-# four dictionaries like `example`, each with two values that make a difference. A default that is
-# an object or a class is written as the name of the class. **9 points**
+# Choose two settings of the producer and two of the consumer, others than the example's. Keep
+# `settings`, a list of four dictionaries like `example`, each with two values that make a
+# difference. A default that is an object or a class is written as the name of the class. **9
+# points**
 #
 # Each experiment
 #
@@ -664,9 +687,8 @@ example = {
 # - returns within two seconds what it saw in this call: a text that is the same each time, or a
 #   number (records, bytes, milliseconds), which may differ a little. Of an error, return the name.
 #
-# The check calls it with both values, several times. In some calls it deceives the experiment:
-# its client secretly gets the other value. What comes back must fit the value that the client
-# has.
+# The check calls it with both values, several times. In some calls the client is secretly made with
+# the other value, and the experiment must return what that client shows.
 #
 # *Example.* `fetched_after(500)`, with 100 in its client, returns about 100.
 
@@ -743,10 +765,12 @@ lab.check(7)
 #
 # - `"brokers"`: the ids of the registered brokers;
 # - `"quorum_leader"`: the id of the node that leads these voters, the controller;
-# - `"topic_ids"`: name and id of your two topics;
+# - `"topic_ids"`: from the names of your two topics to their ids, as text;
 # - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups.
 #
 # **9 points**
+#
+# *Example.* `{"brokers": [7, 8], "topic_ids": {"versicolor-1f": "3b1c…", …}, …}`
 
 # %% tags=["task-8"]
 # Task 8
@@ -766,7 +790,8 @@ lab.check(8)
 
 # %% [markdown]
 # The metadata log lies on the disk of the node like any other partition. The next cell decodes it
-# with a tool of Kafka, and looks for the records that created your two topics.
+# with a tool of Kafka, and looks for the records that created your two topics. They have your ids
+# in base 64.
 
 # %% tags=["demo", "Q31"]
 folder = lab.cluster.engine.storage("broker")
@@ -809,7 +834,8 @@ left.toPandas().set_index("topic").reindex(topics)
 # - A partition number keeps a record where you want it; a key keeps equal keys together.
 # - A reader sees everything because it begins at the beginning. What ends it is a time-out.
 # - A picture hides duplicates. Offsets tell a lost record from a lost line.
-# - `send` only fills a buffer: a hard end loses what is in it, `flush` and `close` empty it.
+# - `send` only fills a buffer: a hard end loses it, a normal one has a second, `flush` and `close`
+#   empty it.
 # - What ZooKeeper kept is now in a log that Kafka writes itself.
 
 # %%
