@@ -67,8 +67,8 @@ def awaited(notebook: NotebookNode) -> None:
 
 def in_a_thread(notebook: NotebookNode) -> None:
     """Every task runs in a thread."""
-    call = "import concurrent.futures\nwith concurrent.futures.ThreadPoolExecutor(1) as mine:\n"
-    _as_functions(notebook, f"{call}    mine.submit({{}}).result()")
+    call = "import concurrent.futures\nwith concurrent.futures.ThreadPoolExecutor(1) as thread_1:\n"
+    _as_functions(notebook, f"{call}    thread_1.submit({{}}).result()")
 
 
 def in_classes(notebook: NotebookNode) -> None:

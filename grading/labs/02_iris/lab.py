@@ -8,13 +8,13 @@
 # %% [markdown]
 # **You will**
 #
-# - send records to partitions that you choose, and to partitions that Kafka chooses;
+# - send records to partitions that you choose or that Kafka chooses;
 # - read chosen partitions from their beginning, with readers that end;
 # - draw what was consumed, with Spark;
 # - find out where a record was lost;
-# - try out four settings, and observe what took the place of ZooKeeper.
+# - try out four settings, and observe what took ZooKeeper's place.
 #
-# **Needs** lessons 00 and 01. **Time** about 90 minutes. **Points** 100.
+# **Needs** lessons 00 to 03. **Time** about 90 minutes. **Points** 100.
 
 # %% tags=["parameters"]
 student = ""  # your name or number in the course; the grader puts it in
@@ -27,11 +27,10 @@ lab = Lab.open("lab02_iris", student)
 lab
 
 # %% [markdown]
-# Above stand the names of *your* topics, and which class has which partition with you. With others
-# it may be the other way round, so write `lab.p.partition_of` and not what it says.
+# Above stand the names of *your* topics, and which class has which partition. With others it may
+# differ, so write `lab.p.partition_of`. Stuck? See `hints.md`.
 #
-# The cluster is one node, broker and controller in one process. There is no ZooKeeper in Kafka 4;
-# task 8 asks what took its place.
+# The cluster is one node, broker and controller in one process.
 
 # %%
 import json
@@ -73,20 +72,18 @@ quorum
 # %% [markdown]
 # ## Before task 1: lines on the console
 #
-# Somebody types `first` into the console producer, presses Enter twice,
-# types `second`, and presses Enter twice.
+# Somebody types `first`, Enter, Enter, `second`, Enter, Enter into the console producer.
 #
 # Before you run the next cell: how many records are stored? And what does a console consumer show
 # that is started afterwards, without `--from-beginning`?
 
-# %% tags=["demo", "Q4", "Q5"]
+# %% tags=["demo"]
 from kafkalab.notebook.terminal import console
 
 new_topic(lab.p.probe_topic, partitions=1)
 connect = ("--bootstrap-server", "{bootstrap}", "--topic", lab.p.probe_topic)
 lab.cluster.tool("kafka-console-producer", *connect, stdin=b"first\n\nsecond\n\n")
 sizes = [record.serialized_value_size for record in everything(lab.p.probe_topic)]
-assert sizes == [5, 0, 6, 0], "Enter on an empty line sends a record of length zero"
 
 
 def one_more_is_seen():
@@ -96,8 +93,12 @@ def one_more_is_seen():
 
 with console(lab.cluster, "kafka-console-consumer", *connect) as watcher:
     wait_until(one_more_is_seen, timeout=30, every=0.2, what="a record on the console")
-    assert not {"first", "second"} & set(watcher.screen.split())
 print(watcher.screen)
+
+# %% tags=["demo", "Q4", "Q5"]
+assert not {"first", "second"} & set(watcher.screen.split()), "what came before is not shown"
+assert sizes == [5, 0, 6, 0], "Enter on an empty line sends a record of length zero"
+sizes
 
 # %% [markdown]
 # ## Task 1: two topics
@@ -121,9 +122,8 @@ lab.check(1)
 # %% [markdown]
 # ## Before task 2: the data
 #
-# The file has one line per flower: the length and the width of sepal and petal in centimetres, and
-# the class. The number of a flower is its place in the file, from 1 to 150. `data/README.md`
-# tells where it comes from.
+# The file has one line per flower: length and width of sepal and petal in centimetres, and the
+# class. The number of a flower is its place in the file, from 1 to 150.
 
 # %%
 import csv
@@ -144,9 +144,8 @@ assert list(by_class["sepal_width", "sum"]) == [170.9, 132.4, 154.8]
 by_class
 
 # %% [markdown]
-# A value on the wire is bytes, so a pair of numbers has to be turned into bytes first. The next
-# cell makes three mistakes on the way. The third error speaks of something else: the client takes
-# it for a serializer of the old form.
+# A value on the wire is bytes, so a pair of numbers has to become bytes first. The next cell
+# makes three mistakes on the way. Which error misleads?
 
 # %% tags=["demo", "Q11"]
 from kafka import JsonSerializer
@@ -171,21 +170,23 @@ assert "missing 1 required positional argument" in messages["the same inside the
 messages
 
 # %% [markdown]
+# The third: it speaks of an argument, and the value is at fault.
+
+# %% [markdown]
 # ## Task 2: the producer
 #
 # Write `send_flowers(pair_topic, lone_topic)`. It sends the flowers in the order of the file:
 #
-# - a class with a partition in `lab.p.partition_of` goes to `pair_topic`, to exactly that
-#   partition;
+# - a class with a partition in `lab.p.partition_of` goes to that partition of `pair_topic`;
 # - the other class goes to `lone_topic`, and Kafka chooses the partition.
 #
 # The value is the pair sepal length, sepal width as a JSON list. There is no key. The header `row`
-# has the number of the flower as text. When your cell has ended, each flower is stored once.
+# has the number of the flower as text. When your cell has ended, each flower is stored once. Before
+# you run it again, run task 1 again.
 
 # %% [markdown]
-# The function returns a list with one line of text for each flower, in the same order: its number,
-# its class, its pair. Call it once for your two topics, keep the result as `lines`, and print the
-# lines. **20 points**
+# The function returns a line of text for each flower, in the same order: number, class, pair.
+# Call it once for your two topics, keep the list as `lines`, and print the lines. **20 points**
 #
 # *Example.* Flower 97 is a versicolor. Its value is `b"[5.7, 2.9]"`, its header `("row", b"97")`,
 # and its line `97 Iris-versicolor [5.7, 2.9]`.
@@ -223,20 +224,19 @@ lab.check(2)
 # %% [markdown]
 # ## Task 3: three readers
 #
-# Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of `(topic,
-# partition)`, from their beginning. Use `assign` and a seek, no group. It ends when nothing has
-# come for `idle` seconds. `name` is the `client_id` of its consumer. It returns a dictionary for
-# each record, in the order of arrival, with `row` (int), `topic`, `partition`, `offset` and `pair`
-# (a list of two numbers).
+# Write `read_flowers(places, idle, name)`: it reads the partitions in `places`, a list of
+# `(topic, partition)`, from their beginning. Use `assign` and a seek, no group. It ends when
+# nothing has come for `idle` seconds. `name` is the `client_id` of its consumer. It returns a
+# list with a dictionary for each record, in the order of arrival: `row` (int), `topic`,
+# `partition`, `offset` and `pair` (a list of two numbers).
 
 # %% [markdown]
-# Call it three times with `idle_seconds`, and keep the results in the dictionary `consumed`:
+# Call it three times with `idle_seconds`, and keep the results in a dictionary, `consumed`:
 #
 # - `"all"`: all four partitions;
-# - `"setosa"`: the partition of the setosa;
-# - `"virginica"`: the partition of the virginica.
+# - `"setosa"` and `"virginica"`: the partition of that class.
 #
-# `seconds` has the same keys, and for each how long that call took. **20 points**
+# `seconds`, a dictionary with the same keys, says how long each call took. **20 points**
 #
 # *Example.* `{"row": 97, "topic": "versicolor-1f", "partition": 1, "offset": 22, "pair": [5.7,
 # 2.9]}`
@@ -278,13 +278,13 @@ seconds
 lab.check(3)
 
 # %% [markdown]
-# The time-out is what ends a reader. It also decides how late a producer may be. Two readers wait
-# at two empty topics, one three times as patient as the other. The producer starts when the
-# impatient one has given up.
+# The time-out that ends a reader decides how late a producer may be. Two readers wait at two
+# empty topics, one three times as patient as the other. The producer starts when the impatient
+# one has given up.
 #
 # Before you run the next cell: what does each of them get?
 
-# %% tags=["demo", "Q16", "Q18"]
+# %% tags=["demo"]
 from concurrent.futures import ThreadPoolExecutor
 
 late = max(2, idle_seconds / 5)
@@ -294,72 +294,79 @@ new_topic(lab.p.scratch_lone)
 with ThreadPoolExecutor() as pool:
     impatient = pool.submit(read_flowers, again, late, "impatient")
     patient = pool.submit(read_flowers, again, 3 * late, "patient")
-    assert impatient.result() == [], "nothing came in time"
+    got = {"impatient": len(impatient.result())}
     send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
-    assert len(patient.result()) == 150
+    got["patient"] = len(patient.result())
+got
 
 # %% [markdown]
-# Now the topics are filled before the reader comes. It gets everything too: it begins at the
-# beginning. Then the producer runs a second time.
+# Now the topics are filled before the reader comes. Then the producer runs a second time.
 #
 # Before you run the next cell: would you see the second run in a picture of the points?
 
-# %% tags=["demo", "Q17", "Q22"]
-assert len(read_flowers(again, late, "after")) == 150, "on filled topics the order does not matter"
+# %% tags=["demo", "Q16", "Q18"]
+assert got == {"impatient": 0, "patient": 150}
 
+filled = read_flowers(again, late, "after")
 send_flowers(lab.p.scratch_pair, lab.p.scratch_lone)
 twice = read_flowers(again, late, "twice")
-pairs = {tuple(record["pair"]) for record in twice}
-assert len(twice) == 300
-assert len(pairs) == 116, "150 flowers have 116 different pairs, however often they are sent"
+distinct = {tuple(record["pair"]) for record in twice}
+{"after": len(filled), "twice": len(twice), "different pairs": len(distinct)}
 
 # %% [markdown]
-# So a picture hides a topic that was filled twice: each point lies on its twin. Count records, or
-# name the run in a header, or begin with empty topics.
+# So a picture hides a topic that was filled twice: each point lies on its twin.
 #
-# Next: a listing lacks flower 97. Was it never sent, or was a line lost when the listing was
-# copied? The offsets decide.
+# Next: a listing lacks flower 97. Was it never sent, or was a line lost in copying?
+
+# %% tags=["demo", "Q17", "Q22"]
+assert len(filled) == 150, "on filled topics the order does not matter"
+assert len(twice) == 300
+assert len(distinct) == 116, "150 flowers have 116 different pairs, however often they are sent"
 
 
-# %% tags=["demo", "Q23"]
 def missing_offsets(seen, topic):
     """The offsets of a topic that a list of (partition, offset) lacks."""
     ends = {view.partition: view.end_offset for view in lab.cluster.topic(topic).partitions}
     return {(p, offset) for p, end in ends.items() for offset in range(end)} - seen
 
 
+# %% tags=["demo", "Q23"]
 new_topic(lab.p.probe_topic)
 for row in range(1, 151):
     if row != 97:
         producer.send(lab.p.probe_topic, str(row).encode())
 producer.flush()
 never_sent = {(record.partition, record.offset) for record in everything(lab.p.probe_topic)}
-assert missing_offsets(never_sent, lab.p.probe_topic) == set()
 
 lone = [record for record in consumed["all"] if record["topic"] == lab.p.lone_topic]
 copied = {(r["partition"], r["offset"]) for r in lone if r["row"] != 97}
-lost_line = missing_offsets(copied, lab.p.lone_topic)
-assert len(lost_line) == 1, "the record has an offset, so it is stored: the listing lost it"
-lost_line
+lacks = {
+    "never sent": missing_offsets(never_sent, lab.p.probe_topic),
+    "a line lost": missing_offsets(copied, lab.p.lone_topic),
+}
+assert [len(offsets) for offsets in lacks.values()] == [0, 1], lacks
+lacks
+
+# %% [markdown]
+# Here offsets have no gap: a lost line leaves its own, what was never sent leaves none.
 
 # %% [markdown]
 # ## Task 4: show what arrived
 #
-# First a listing, as a list of lines of text: one header that names the columns topic, value and
-# partition, then a line for each record of `consumed["all"]`, in its order, with these three
-# facts. Keep it as `listing`.
+# Keep `listing`, a list of lines of text: a header that names the columns topic, value and
+# partition, then a line with these three for each record of `consumed["all"]`, in its order.
 #
 # *Example.* `versicolor-1f | [5.7, 2.9] | partition 1`
 
 # %% [markdown]
-# Then a picture of what was *consumed*. `points` is a list of `(length, width, colour)`, one for
-# each record of `consumed["all"]` in its order. The colour follows topic and partition: virginica
-# `"red"`, setosa `"blue"`, and everything in `lab.p.lone_topic` `"green"`.
+# Then a picture. `points` is a list of `(length, width, colour)`, one for each record of
+# `consumed["all"]` in its order. The colour follows topic and partition: virginica `"red"`,
+# setosa `"blue"`, everything in `lab.p.lone_topic` `"green"`.
 #
-# Make a Spark DataFrame of the points with the columns `length`, `width` and `colour`, and draw it
-# with `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that
-# you counted. End with `charts.show(ax, text)`; the text is for readers who do not see the
-# picture, and tells how many records are drawn. **12 points**
+# Make a Spark DataFrame of the points with these three columns, and draw it with
+# `charts.scatter_by_class(frame, "length", "width", "colour")`. The title says something that you
+# counted. End with `charts.show(ax, text)`; the text is for readers who do not see the picture,
+# and tells how many records are drawn. **12 points**
 #
 # *Example.* `(5.1, 3.5, "blue")`
 
@@ -399,8 +406,8 @@ charts.show(ax, f"Sepal width over sepal length of {len(points)} consumed record
 lab.check(4)
 
 # %% [markdown]
-# Blue lies apart, red and green overlap, and four points have a colour that they should not have.
-# Before you look for them, count: Spark reads the topics with a client of its own.
+# Four points have the wrong colour. Before you look for them, count: Spark
+# reads the topics with a client of its own.
 
 # %% tags=["demo", "Q32"]
 from pyspark.sql import functions as F
@@ -442,9 +449,8 @@ sums.toPandas()
 # %% [markdown]
 # ## Task 5: four flowers of the wrong colour
 #
-# Originally the file was in the order of the classes: 1 to 50 setosa, 51 to 100 versicolor, 101 to
-# 150 virginica. The frame `original` from above says so, with the columns `row` and `original`.
-# Then somebody changed labels.
+# Originally the file had its three classes in order, fifty flowers each. So says the frame
+# `original`, with the columns `row` and `original`. Then somebody changed labels.
 #
 # Write `label_differences(records)` for a list like `consumed["all"]`. The label of a record
 # follows from its topic and its partition. Join with `original` in Spark, and return a list of
@@ -475,11 +481,10 @@ changed
 lab.check(5)
 
 # %% [markdown]
-# Every record went where its label says, so the routing is right and the labels are odd. Do the
-# flowers agree with their new labels? The next cell compares the four measurements of each flower
-# with the means of the three original classes.
+# Every record went where its label says. Do the flowers agree with their new labels? The next
+# cell compares the four measurements of each flower with the means of the three original classes.
 #
-# Before you run the next cell: which class is the nearest to each of the four?
+# Before you run it: which class is the nearest to each of the four?
 
 # %% tags=["demo", "Q25"]
 measures = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -499,9 +504,8 @@ odd
 # %% [markdown]
 # ## Task 6: the last flower never arrives
 #
-# A program prints all 150 flowers. Every reader gets 149: the last one is missing. The next cell
-# has such a program. It ends hard, as if killed: nothing can tidy up. All records but the last have
-# had the time to leave.
+# A program prints all 150 flowers, and every reader gets 149. The next cell has it. It ends hard,
+# as if killed. All records but the last have had the time to leave.
 
 # %%
 import subprocess
@@ -528,17 +532,15 @@ def run_program(topic, ending, program=PROGRAM):
 
 
 # %% [markdown]
-# Run the program three times, each time into a new topic of one partition:
+# Run the program three times, each time into a new topic of one partition,
+# `lab.p.tail_topics[name]`. The name is `"nothing"` with nothing before the end, `"flush"` with
+# `producer.flush()` and `"close"` with `producer.close()`.
 #
-# - nothing before the end, into `lab.p.tail_topics["nothing"]`;
-# - `producer.flush()`, into `lab.p.tail_topics["flush"]`;
-# - `producer.close()`, into `lab.p.tail_topics["close"]`.
+# Keep two dictionaries with these three keys: `stored`, the number of records in the topic, and
+# `missing`, the list of the rows that are not there. The value of a record is its row as text.
+# **10 points**
 #
-# Keep two dictionaries with the keys `nothing`, `flush`, `close`: `stored`, the number of records
-# in the topic, and `missing`, the list of the rows that are not there. The value of a record is
-# its row as text. **10 points**
-#
-# *Example.* `stored["flush"]` is 7 and `missing["flush"]` is `[3, 4]`.
+# *Example.* Had flowers 3 and 4 got lost, `stored["flush"]` were 148, `missing["flush"]` `[3, 4]`.
 
 # %% tags=["task-6"]
 # Task 6
@@ -560,35 +562,43 @@ stored, missing
 lab.check(6)
 
 # %% [markdown]
-# `send` puts a record into a buffer and returns. How much a hard end costs depends on how much has
-# left by then. A program that never waits can lose everything. One that ends normally gets one
-# second of grace from this client, and loses nothing.
+# `send` puts a record into a buffer and returns. The next cell has two more programs: one never
+# waits and ends hard. One ends normally: this client then takes a second at most to send the rest.
 #
-# Before you run the next cell: how many of 150 does each leave behind?
+# Before you run it: how many of 150 does each leave behind?
 
-# %% tags=["demo", "Q20"]
+# %% tags=["demo"]
 hasty = PROGRAM.replace("row == 149", "row == 0")
 normal = PROGRAM.replace("os._exit(0)", "")
-left = {}
+reached = {}
 for name, program in {"hard": hasty, "normal": normal}.items():
     new_topic(lab.p.probe_topic, partitions=1)
     run_program(lab.p.probe_topic, "", program)
-    left[name] = lab.cluster.topic(lab.p.probe_topic).records
-assert left["hard"] < 150
-assert left["normal"] == 150
-left
+    reached[name] = lab.cluster.topic(lab.p.probe_topic).records
+reached
 
 # %% [markdown]
-# Could a key do what you did with a partition number? A key is hashed, and the hash modulo the
-# number of partitions is the partition.
+# Could a key do what you did with a partition number? The hash of a key, modulo the number of
+# partitions, is the partition.
 #
 # Before you run the next cell: would the class name as key give your layout of `lab.p.pair_topic`?
 
-# %% tags=["demo", "Q26"]
+# %% tags=["demo", "Q20"]
+assert reached["hard"] < reached["normal"] == 150, reached
+
 new_topic(lab.p.probe_topic, partitions=2)
 chosen = {}
 for name in (*CLASSES, *(name.removeprefix("Iris-") for name in CLASSES)):
     chosen[name] = producer.send(lab.p.probe_topic, key=name.encode()).get(timeout=10).partition
+chosen
+
+# %% [markdown]
+# One spelling gives your layout, by luck: a key promises only that equal keys stay together.
+#
+# Your readers used `assign` and a seek. Before you run the next cell: how many old records does
+# `assign` without a seek see?
+
+# %% tags=["demo", "Q26"]
 assert chosen == {
     "Iris-setosa": 0,
     "Iris-versicolor": 1,
@@ -597,23 +607,24 @@ assert chosen == {
     "versicolor": 1,
     "virginica": 0,
 }
-chosen
-
-# %% [markdown]
-# With prefix setosa is on 0, without it virginica is. So one of the two spellings gives your
-# layout by luck. A partition number keeps its promise; a
-# key promises only that equal keys stay together.
-#
-# Your readers used `assign` and a seek. The next cell tries what else comes to mind.
-#
-# Before you run the next cell: how many old records does `assign` without a seek see?
-
-# %% tags=["demo", "Q27", "Q28"]
-from kafka.errors import IllegalStateError
 
 topics = [lab.p.pair_topic, lab.p.lone_topic]
 there = [TopicPartition(topic, number) for topic in topics for number in (0, 1)]
 ways = quick.consumer | {"consumer_timeout_ms": int(1000 * late)}
+assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
+assigned.assign(there)
+begins = ways | {"auto_offset_reset": "earliest"}
+subscribed = KafkaConsumer(*topics, bootstrap_servers=lab.cluster.address, **begins)
+by_way = {"assign": len(list(assigned)), "subscribe": len(list(subscribed))}
+by_way
+
+# %% [markdown]
+# It begins at the end. Who has subscribed is refused two calls:
+
+# %% tags=["demo", "Q27", "Q28"]
+from kafka.errors import IllegalStateError
+
+assert by_way == {"assign": 0, "subscribe": 150}
 
 
 def refusal(mistake):
@@ -624,42 +635,62 @@ def refusal(mistake):
         return type(error)
 
 
-assert refusal(lambda consumer: consumer.seek_to_beginning()) is ValueError
-assert refusal(lambda consumer: consumer.assign(there)) is IllegalStateError
-
-assigned = KafkaConsumer(bootstrap_servers=lab.cluster.address, **ways)
-assigned.assign(there)
-assert len(list(assigned)) == 0, "without a seek it begins at the end"
-subscribed = KafkaConsumer(
-    *topics, bootstrap_servers=lab.cluster.address, auto_offset_reset="earliest", **ways
-)
-assert len(list(subscribed)) == 150
+of_seek = refusal(lambda consumer: consumer.seek_to_beginning())
+of_assign = refusal(lambda consumer: consumer.assign(there))
+assert (of_seek, of_assign) == (ValueError, IllegalStateError)
+{"a seek before the first poll": of_seek.__name__, "assign": of_assign.__name__}
 
 # %% [markdown]
 # ## Task 7: four settings
 #
-# Choose two settings of the producer and two of the consumer. Of each find the default in this
-# client (`KafkaProducer.DEFAULT_CONFIG`), and two values that make a difference you can see: a
-# number of records, an offset, a size, milliseconds, an error's name (catch it).
+# An experiment shows what a setting does. It is a function: called with a value, it makes a client
+# with this value, lets it work, and returns what it saw. The next cell has one.
 #
-# Write an experiment for each: a function of the value. In this notebook it makes a client with the
-# value as it stands in `values`; nothing else depends on it. It returns what it sees of this call
-# within two seconds: a text that is the same each time, or a number, which may differ a little.
-# Write to partition 0 of `lab.p.probe_topic`, read `lab.p.pair_topic`.
-#
-# The check calls it with one value and gives the client the other. What comes back must fit the
-# client's value: so measure, do not use the argument. Keep the list `settings` of four
-# dictionaries. **9 points**
+# Before you run it: roughly which two numbers will come?
+
+
+# %%
+def fetched_after(wait_ms):
+    """Milliseconds until a poll brings flowers, when a broker waits for more than it has."""
+    with KafkaConsumer(
+        bootstrap_servers=lab.cluster.address, fetch_min_bytes=1_000_000, fetch_max_wait_ms=wait_ms
+    ) as reader:
+        setosa = TopicPartition(lab.p.pair_topic, lab.p.partition_of["Iris-setosa"])
+        reader.assign([setosa])
+        reader.end_offsets([setosa])  # to connect takes time, which is not to be measured
+        reader.seek(setosa, 0)
+        began = time.monotonic()
+        reader.poll(timeout_ms=2_000)
+        return round(1000 * (time.monotonic() - began))
+
+
+example = {
+    "client": "consumer",
+    "name": "fetch_max_wait_ms",
+    "default": 500,  # KafkaConsumer.DEFAULT_CONFIG says so
+    "values": [500, 100],
+    "experiment": fetched_after,
+}
+[fetched_after(value) for value in example["values"]]
 
 # %% [markdown]
-# *Example.* It shows the form; choose other settings than this one. `waited(500)` returned 503.
+# Choose two settings of the producer and two of the consumer, others than the example's. Keep
+# `settings`, a list of four dictionaries like `example`, each with two values that make a
+# difference. A default that is an object or a class is written as the name of the class. **9
+# points**
 #
-# ```python
-# {"client": "consumer", "name": "fetch_max_wait_ms", "default": 500,
-#  "values": [500, 100], "experiment": waited}
-# ```
+# Each experiment
 #
-# A default that is an object or a class is written as the name of the class.
+# - makes its client in this notebook, with the value as it stands in `values`; nothing else
+#   depends on the value;
+# - writes to partition 0 of `lab.p.probe_topic`, reads from `lab.p.pair_topic`;
+# - returns within two seconds what it saw in this call: a text that is the same each time, or a
+#   number (records, bytes, milliseconds), which may differ a little. Of an error, return the name.
+#
+# The check calls it with both values, several times. In some calls the client is secretly made with
+# the other value, and the experiment must return what that client shows.
+#
+# *Example.* `fetched_after(500)`, with 100 in its client, returns about 100.
 
 
 # %% tags=["task-7"]
@@ -726,18 +757,20 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: what took the place of ZooKeeper
 #
-# Older clusters had ZooKeeper beside the brokers, for three roles: which brokers are there, who
-# decides, what is known about topics. In Kafka 4 a broker registers with the controller; voters
-# elect the controller among themselves; and what is known about topics are records in a log.
+# Older clusters had ZooKeeper beside the brokers. In Kafka 4 a broker registers with the
+# controller, voters elect the controller among themselves, and topics are records in the metadata
+# log.
 #
-# Observe each role in your cluster, as the dictionary `observed`:
+# Observe it in your cluster, as the dictionary `observed`:
 #
-# - `"brokers"`: the ids of the brokers that are registered now;
-# - `"quorum_leader"`: the id of the node that leads the metadata quorum, and so is the controller;
-# - `"topic_ids"`: name and id of your two topics, as the metadata has them;
+# - `"brokers"`: the ids of the registered brokers;
+# - `"quorum_leader"`: the id of the node that leads these voters, the controller;
+# - `"topic_ids"`: from the names of your two topics to their ids, as text;
 # - `"offsets_topic"`: the name of the topic in which Kafka keeps the offsets of groups.
 #
 # **9 points**
+#
+# *Example.* `{"brokers": [7, 8], "topic_ids": {"versicolor-1f": "3b1c…", …}, …}`
 
 # %% tags=["task-8"]
 # Task 8
@@ -756,8 +789,9 @@ observed
 lab.check(8)
 
 # %% [markdown]
-# The metadata log lies on the disk of the node like any other partition, and a tool of Kafka
-# decodes it. The next cell looks for the records that created your two topics.
+# The metadata log lies on the disk of the node like any other partition. The next cell decodes it
+# with a tool of Kafka, and looks for the records that created your two topics. They have your ids
+# in base 64.
 
 # %% tags=["demo", "Q31"]
 folder = lab.cluster.engine.storage("broker")
@@ -781,8 +815,6 @@ assert found == {lab.p.pair_topic: [0, 1], lab.p.lone_topic: [0, 1]}
 [record for record in records if record["data"].get("topicId") == ids[lab.p.pair_topic]]
 
 # %% [markdown]
-# Now Spark counts. Two topics were filled twice.
-#
 # Before you run the next cell: you sent 116 different pairs. Is that the sum of `different` over
 # your two topics?
 
@@ -794,15 +826,16 @@ left = left.agg(F.count("*").alias("records"), F.countDistinct("value").alias("d
 left.toPandas().set_index("topic").reindex(topics)
 
 # %% [markdown]
-# The second run has added no new value. 84 + 42 = 126: ten pairs lie in both topics.
+# 84 + 42 = 126: ten pairs lie in both topics.
 
 # %% [markdown]
 # ## What you saw
 #
 # - A partition number keeps a record where you want it; a key keeps equal keys together.
-# - A reader ends because of a time-out, and it sees everything because it begins at the beginning.
+# - A reader sees everything because it begins at the beginning. What ends it is a time-out.
 # - A picture hides duplicates. Offsets tell a lost record from a lost line.
-# - `send` only fills a buffer: a hard end loses what is in it, `flush` and `close` empty it.
+# - `send` only fills a buffer: a hard end loses it, a normal one has a second, `flush` and `close`
+#   empty it.
 # - What ZooKeeper kept is now in a log that Kafka writes itself.
 
 # %%

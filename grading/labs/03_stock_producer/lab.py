@@ -29,16 +29,16 @@ lab
 # `lab.p.stocks` is the list of *your* stocks: a name, the lowest price and the highest, each price
 # as `[dollars, cents]`. Two of them are important: `lab.p.important`.
 #
-# Tasks 2 to 7 make one program. Their cells hold definitions only, and after task 7 they are put
+# Tasks 2 to 7 make one program. Their cells hold definitions only; after task 7 they are put
 # together in a file and run outside of the notebook. So a function gets what it needs as
 # arguments, and `lab` does not occur in it.
 
 # %% [markdown]
 # ## Before task 1: what the brokers say
 #
-# Whatever you do not set, a topic has from its brokers, and some things belong to the brokers
-# alone. Before you run the next cell: if a program misspells the name of a topic, do these brokers
-# create one of that name? And with how many in-sync replicas are they content?
+# Whatever you do not set, a topic has from its brokers. Before you run the next cell: if a
+# program misspells the name of a topic, do these brokers create it? And with how many in-sync
+# replicas are they content?
 
 # %% tags=["A153"]
 import os
@@ -67,8 +67,8 @@ remove(lab.p.topic)
 of_brokers
 
 # %% [markdown]
-# No topic is created: a misspelled name is an error, which task 6 meets. One replica would do, if
-# the topic says nothing else. And a follower that has not kept up for 5000 ms is out of sync.
+# No topic is created: a misspelled name is an error. One replica would do, if the topic says
+# nothing else. The third setting says after how long a slow follower is out of sync.
 
 # %% [markdown]
 # ## Task 1: a topic for prices
@@ -103,8 +103,8 @@ lab.check(1)
 #   this order.
 # - `random_price(stock, generator)` draws a price for one entry of `lab.p.stocks`. The dollars lie
 #   between those of the lowest and of the highest price, the cents between the cents of both,
-#   drawn one after the other, and both ends can occur. All chance comes from `generator`, which is
-#   a `random.Random`. **15 points**
+#   drawn one after the other, and both ends can occur. All chance comes from `generator`, a
+#   `random.Random`. **15 points**
 #
 # *Example.* `StockPrice(68, 37, "IBM")` becomes `{"dollars": 68, "cents": 37, "name": "IBM"}`.
 # A stock `["IBM", [50, 10], [100, 99]]` costs 50 to 100 dollars and 10 to 99 cents.
@@ -141,9 +141,8 @@ def random_price(stock: list, generator: random.Random) -> StockPrice:
 lab.check(2)
 
 # %% [markdown]
-# A classic mistake with chance: every thread makes its own generator and seeds it with the clock.
-# Two threads that start in the same tick of the clock then draw the same numbers. Here two stocks
-# have the same bounds.
+# A classic mistake: every thread seeds a generator of its own with the clock, and two may start
+# in the same tick. Here two stocks have the same bounds.
 #
 # Before you run the next cell: in how many of 50 prices do the two stocks agree, with one seed for
 # both, and with a seed for each?
@@ -170,11 +169,11 @@ by_clock, by_name
 # %% [markdown]
 # ## Task 3: important stocks have a partition of their own
 #
-# With the usual partitioner a few keys may leave a partition empty, and an important stock shares
-# its partition with whatever has a fitting hash. Write `partition_of(key, partitions, important)`:
+# With the usual partitioner an important stock shares its partition with whatever has a fitting
+# hash. Write `partition_of(key, partitions, important)`:
 #
-# - `key` is the name of the stock as bytes, `partitions` the number of partitions of the topic,
-#   `important` a set of names (text);
+# - `key` is the name of the stock as bytes, `partitions` the number of partitions, `important` a
+#   set of names (text);
 # - an important stock goes to the last partition;
 # - every other stock goes to one of the others: murmur2 of the key, without its top bit, modulo
 #   their number;
@@ -182,7 +181,7 @@ by_clock, by_name
 # - a record without a key is refused with a `ValueError`.
 #
 # Then write the class `StockPartitioner(important)`, a `Partitioner` as in lesson 02, which a
-# producer calls. Count *all* partitions of the topic, and not only those that have a leader now: a
+# producer calls. Count *all* partitions of the topic, not only those that have a leader now: a
 # key must not move because a broker is away. **20 points**
 #
 # *Example.* With 3 partitions, `b"IBM"` being important: partition 2. `b"SUN"`: partition 0.
@@ -219,10 +218,10 @@ lab.check(3)
 # %% [markdown]
 # ## Task 4: a producer that counts
 #
-# kafka-python has no interceptors, so wrap the producer. (`logbook.py` in the folder of this lab is
-# an interceptor for another such wrapper.) `CountingProducer(producer)` keeps it as `producer`. Its
-# method `send(topic, **parts)` sends with the wrapped producer and returns its
-# future. It has three numbers:
+# kafka-python has no interceptors, so wrap the producer. (`logbook.py` beside this notebook is an
+# interceptor for another wrapper.) `CountingProducer(producer)` keeps it as `producer`. Its
+# method `send(topic, **parts)` sends with the wrapped producer and returns its future. It has
+# three numbers:
 #
 # - `sent`: how often `send` was called;
 # - `acknowledged`: how many records a broker has acknowledged;
@@ -262,8 +261,8 @@ class CountingProducer:
 # END SOLUTION
 
 # %% [markdown]
-# The next cell tries it: records of the right size, records that the topic refuses because they
-# are too large, and one that has no form at all.
+# The next cell tries it: records of the right size, records that are too large, and one that has
+# no form at all.
 
 
 # %%
@@ -305,10 +304,10 @@ lab.check(4)
 # %% [markdown]
 # ## Task 5: the settings
 #
-# Write `settings(important)`. It returns the settings of the producer, as a dictionary for
-# `KafkaProducer`: acknowledgement by all in-sync replicas, idempotence, compression with snappy,
-# batches of 65,536 bytes, a linger of 20 ms, text keys and JSON values (so that `send` takes a name
-# and a `StockPrice`), and your partitioner. **5 points**
+# Write `settings(important)`. It returns a dictionary for `KafkaProducer`: acknowledgement by all
+# in-sync replicas, idempotence, compression with snappy, batches of 65,536 bytes, a linger of 20
+# ms, text keys and JSON values (so that `send` takes a name and a `StockPrice`), and your
+# partitioner. **5 points**
 #
 # *Example.* `settings({"IBM"})["linger_ms"]` is 20.
 
@@ -352,21 +351,20 @@ shared = KafkaProducer(
 lab.check(5)
 
 # %% [markdown]
-# The cell above also shows what you did not set. How often does this client try again? Without
-# an end: what ends a send is its time, `delivery_timeout_ms`. In `java_defaults.py`, in the folder
-# of this lab, stands what Java's producer does where nothing is set.
+# Retries have no end here: what ends a send is its time, `delivery_timeout_ms`.
+# `java_defaults.py` beside this notebook has what Java's producer does where nothing is set.
 
 # %% [markdown]
 # ## Task 6: one sender for each stock
 #
-# Write `trade(producer, topic, stock, stop, say)`, which is what a thread does for one stock:
+# Write `trade(producer, topic, stock, stop, say)`, what a thread does for one stock:
 #
 # - its generator is seeded with the name of the stock;
 # - until `stop` (a `threading.Event`) is set, it sends prices. The key is the name. The header
 #   `number` says which price of this stock it is, counted from 1, as text;
 # - after each send it pauses for 1 to 10 ms, in such a way that `stop` wakes it at once;
-# - for every 100th price it waits for the acknowledgement and calls `say` with one line in the form
-#   of the example: it begins with the name and has the words `partition` and `offset`;
+# - for every 100th price it waits for the acknowledgement and calls `say` with one line as in the
+#   example: it begins with the name and has the words `partition` and `offset`;
 # - a price that fails does not end the trade: it says so in a line with the word `failed`, and
 #   goes on;
 # - it returns how many prices it tried. **20 points**
@@ -407,9 +405,9 @@ def trade(producer, topic, stock, stop: threading.Event, say):
 # END SOLUTION
 
 # %% [markdown]
-# Now all stocks are traded, eight threads with one producer. A ninth looks on: each second it
-# reports what the producer has measured. Meanwhile broker `lab.p.restarted` is stopped in order and
-# started again. How many prices will be lost?
+# Now all stocks are traded, eight threads with one producer. A ninth reports each second what the
+# producer has measured. Meanwhile broker `lab.p.restarted` is restarted in order.
+# How many prices will be lost?
 #
 # To trade once more, first run the cell in front of task 1, task 1, and the cell that makes
 # `shared`: the topic must be empty.
@@ -450,8 +448,8 @@ prices_tried = sum(future.result() for future in ended)
 lines[-3:], len(ended), prices_tried, trading.acknowledged, trading.failed
 
 # %% [markdown]
-# The same function once more, on a topic that does not exist. Each send waits for the topic and
-# gives up; the trade goes on until it is stopped.
+# The same function on a topic that does not exist: each send gives up, and the trade goes on
+# until it is stopped.
 
 # %%
 complaints, gone = [], threading.Event()
@@ -473,7 +471,7 @@ complaints[:3]
 lab.check(6)
 
 # %% [markdown]
-# And what did the ninth worker say, at the end? Before you run the next cell: how many prices went
+# And what did the ninth worker say? Before you run the next cell: how many prices went
 # with one request, and is a record larger than its JSON?
 
 # %% tags=["demo", "A154"]
@@ -490,8 +488,7 @@ assert whole["record-size-avg"][0] > len(to_json(StockPrice(1000, 99, "GOOG")))
 whole
 
 # %% [markdown]
-# Each number with what it says of itself. A record is larger than its JSON: key, header and frame
-# come with it. If one rate is to wake you up at night, it is that of the errors.
+# A record is larger than its JSON: key, header and frame come with it.
 
 # %% [markdown]
 # What does Spark read in the topic?
@@ -524,9 +521,8 @@ charts.show(
 # %% [markdown]
 # ## Two retries, or a deadline?
 #
-# Old advice for such a program: two retries, one second apart, 15 seconds for a request, and one
-# request at a time so that the order is kept. What are two retries worth when a broker is
-# restarted?
+# Old advice for such a program: two retries, and one request at a time so that the order is kept.
+# What are two retries worth when a broker is restarted?
 #
 # The next topic needs all *three* copies in sync, and has one partition. Its leader is stopped in
 # the middle of 200 records. `patient` has the client's own retries; `twice` has the old ones, and
@@ -579,18 +575,17 @@ assert meanwhile.failed()
 len(arrived)
 
 # %% [markdown]
-# All 200 of them, once each and in their order, although 100 were refused again and again. The one
-# of `twice` was given up while the broker was still away. A number of retries does not know how
-# long a restart takes; `delivery_timeout_ms` asks for the time that you are ready to wait. Nor does
+# All 200 of `patient` came, once each and in their order. The one of `twice` was given up while
+# the broker was still away: a number of retries does not know how long a restart takes. Nor does
 # the order need one request at a time: idempotence keeps it with five.
 #
-# And now you have seen why task 1 asks for 2 and not for 3: the trade would have stood still.
+# And so task 1 asks for 2 and not for 3: the trade would have stood still.
 
 # %% [markdown]
 # ## Task 7: the end of the program
 #
-# Somebody presses Ctrl-C. Eight threads are in the middle of a pause, and the producer holds prices
-# that no broker has seen. Write `run(producer, topic, stocks)`:
+# Somebody presses Ctrl-C, and the producer holds prices that no broker has seen. Write
+# `run(producer, topic, stocks)`:
 #
 # - it starts a thread for each stock, which calls `trade` with `print` for `say`;
 # - SIGINT and SIGTERM set `stop`;
@@ -599,7 +594,7 @@ len(arrived)
 #   10 seconds each;
 # - it returns the status of the process: 130 after SIGINT, 143 after SIGTERM.
 #
-# `producer` is a `CountingProducer`, and what it wraps is `producer.producer`. **15 points**
+# `producer` is a `CountingProducer`; it wraps `producer.producer`. **15 points**
 #
 # *Example.* The last lines on the screen are `flushing` and `closing`, and `echo $?` shows 130.
 
@@ -634,10 +629,9 @@ def run(producer, topic, stocks):
 # END SOLUTION
 
 # %% [markdown]
-# `lab.program` puts the cells of tasks 2 to 7 into a file. What stands below them is the course's
-# (`END` in `programs.py`): it notes what is asked of the producer, and in its last line tells the
-# counts, and what came after the last price. The program runs as a process of its own, until a
-# signal comes.
+# `lab.program` puts the cells of tasks 2 to 7 into a file, and below them an end of the course's
+# (`END` in `programs.py`). The program runs as a process of its own, until a signal comes. Its
+# last line tells the counts, and what came after the last price.
 
 # %%
 import subprocess
@@ -690,8 +684,8 @@ lab.check(7)
 # The *long* one asks, waits 200 ms, and ends by force who still runs. The *short* one asks, waits
 # 200 ms, flushes, and gives the close 10 seconds.
 #
-# Here is a worker whose author forgot `stop`. From outside nobody can end a thread of Python. But a
-# producer that is closed takes no record, and `send` then raises.
+# Here is a worker whose author forgot `stop`. Nobody can end a thread of Python from outside. But
+# a closed producer takes no record: `send` raises.
 #
 # Before you run the next three cells: how many of the two workers will have ended after the 200 ms,
 # and how many prices of the long form will fail?
@@ -748,11 +742,11 @@ assert counts == [(1, 1), (0, 0)], "one price was refused by the closed producer
 counts
 
 # %% [markdown]
-# Both forms lost nothing that the producer had taken. They differ in what they know: the long one
-# asks each worker whether it has ended, and so it can say that one had to be forced.
+# Both forms lost nothing that the producer had taken. Only the long one can say that a worker had
+# to be forced.
 #
-# And the order matters. Workers first, then the flush, then the close: whoever flushes while
-# others still send has a buffer that fills behind his back.
+# Workers first, then the flush, then the close: while others still send, the buffer fills again
+# behind a flush.
 
 # %% [markdown]
 # ## After a crash
@@ -802,8 +796,8 @@ assert set(numbers) == set(range(1, 1001)), "no line is missing"
 print(f"The second run began behind line {resumed[1]}; {len(numbers)} records.")
 
 # %% [markdown]
-# Had the program written its checkpoint before the flush, the second run would have begun with a
-# line that never left the first. The other way round a line may come twice, and none is lost.
+# With the checkpoint before the flush, the second run would have begun behind lines that never
+# left the first. The other way round a line may come twice, and none is lost.
 #
 # Now the topic of the copies is deleted and made anew. Which offset does its next record get?
 
@@ -813,9 +807,6 @@ afterwards = KafkaProducer(bootstrap_servers=lab.cluster.address, **quick.produc
 fresh = afterwards.send(copy_topic, value=b"first").get(timeout=10)
 assert fresh.offset == 0, "a new topic with an old name"
 fresh
-
-# %% [markdown]
-# The new topic has the old name, and nothing else of the old one.
 
 # %%
 lab.score()

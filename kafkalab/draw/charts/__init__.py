@@ -26,14 +26,13 @@ from kafkalab.draw.charts.common import (
     scatter_by_class,
     timeline,
 )
-from kafkalab.draw.charts.delivery import lost_and_extra, lost_and_extra_each
+from kafkalab.draw.charts.delivery import lost_and_extra
 from kafkalab.draw.picture import show
 
 __all__ = [
     "COLOURS",
     "latency_distribution",
     "lost_and_extra",
-    "lost_and_extra_each",
     "records_per_partition",
     "records_per_second",
     "scatter_by_class",

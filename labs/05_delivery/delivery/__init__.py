@@ -25,6 +25,7 @@ from delivery.comparing import (
     findings,
     payloads,
 )
+from delivery.overview import overview
 from delivery.payload import Entry, collect, read, remove
 from delivery.programs import Line, Program
 from delivery.run import Run, reset
@@ -41,6 +42,7 @@ __all__ = [
     "compare_all",
     "difference",
     "findings",
+    "overview",
     "payloads",
     "read",
     "remove",

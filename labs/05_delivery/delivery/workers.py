@@ -28,6 +28,7 @@ from delivery.output import pause
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.programs import Program
 from delivery.run import Run
+from kafkalab.wait import wait_until
 
 SETTINGS = {
     "auto_offset_reset": "earliest",
@@ -90,6 +91,22 @@ def start(
     worker = Worker(name, process, log, path_of(folder, "consumer", number, "failed"))
     run.programs.append(worker)
     return worker
+
+
+def read_to_the_end(run: Run) -> list[int]:
+    """Until the group has committed everything; then its workers finish. Their exit statuses."""
+    ends = {p.partition: p.end_offset for p in run.cluster.topic(run.topic).partitions}
+
+    def is_done() -> bool:
+        offsets = run.cluster.group(run.group).offsets
+        return {n: offsets.get((run.topic, n)) for n in ends} == ends
+
+    wait_until(is_done, timeout=60, what=f"{run.group} to commit the end of {run.topic}")
+    return [
+        program.finish()
+        for program in run.programs
+        if isinstance(program, Worker) and program.status is None
+    ]
 
 
 def work(source: str, job: dict[str, Any]) -> None:

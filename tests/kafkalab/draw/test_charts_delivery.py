@@ -1,4 +1,4 @@
-"""Lost and extra records as bars: each count is there, zero too, and names do not collide."""
+"""Lost and extra records of runs, on one scale: each count is there, zero too."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -9,59 +9,64 @@ from tests.kafkalab.drawn import words
 
 pytestmark = pytest.mark.usefixtures("no_figure_stays")
 
+COLUMNS = ["run", "partition", "sent", "lost", "extra"]
+TASKS = {
+    "task 1": {"led": "acks=1", "copied": "yours"},
+    "task 2": {"late": "commits late", "careful": "yours"},
+}
 
-def test_each_partition_has_two_bars_with_their_numbers():
-    frame = pd.DataFrame({"partition": [0, 1, 2], "lost": [0, 1_200, 3], "extra": [5, 0, 0]})
 
-    ax = charts.lost_and_extra(frame)
-
-    assert [bar.get_height() for bar in ax.patches] == [0, 1_200, 3, 5, 0, 0]
-    assert words(ax) == ["0", "1,200", "3", "5", "0", "0"]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "lost (1,203)",
-        "extra (5)",
+def frame():
+    rows = [
+        ("late", 1, 150, 0, 3),
+        ("late", 0, 150, 0, 150),
+        ("led", 0, 2_000, 1_000, 0),
+        ("led", 3, 2_000, 2_000, 0),
+        ("copied", 0, 300, 0, 0),
     ]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("partition", "records")
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2"]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def test_a_comparison_without_records_says_so():
-    frame = pd.DataFrame({"partition": [], "lost": [], "extra": []})
+def test_lost_goes_to_the_left_and_extra_to_the_right_in_percent_of_what_was_sent():
+    ax = charts.lost_and_extra(frame(), TASKS)
 
-    assert words(charts.lost_and_extra(frame)) == ["nothing to draw"]
+    assert [(bar.get_x(), bar.get_width()) for bar in ax.patches] == [
+        (0, -25),
+        (-25, -50),
+        (0, 50),
+        (50, 1),
+    ], "each bar goes on where the partition before it ended"
+    rows = [round(bar.get_y() + bar.get_height() / 2, 2) for bar in ax.patches]
+    assert rows[0] == rows[1] < rows[2] == rows[3]
+
+
+def test_a_row_says_its_count_and_a_part_its_partition_where_there_is_room():
+    ax = charts.lost_and_extra(frame(), TASKS)
+
+    said = words(ax)
+    assert said[:7] == ["0", "3", "3,000", "0", "0", "153", "not run"]
+    assert said[7:] == ["task 1", "task 2", "← lost", "extra →"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [
+        "acks=1",
+        "yours",
+        "commits late",
+        "yours",
+    ]
+
+
+def test_one_task_stands_apart_from_the_next():
+    ax = charts.lost_and_extra(frame(), TASKS)
+
+    first, second, third, fourth = ax.get_yticks()
+    assert second - first == fourth - third < third - second
+
+
+def test_without_runs_it_says_so():
+    assert words(charts.lost_and_extra(frame()[:0], TASKS)) == ["nothing to draw"]
+    assert words(charts.lost_and_extra(frame(), {})) == ["nothing to draw"]
 
 
 def test_the_axes_of_the_caller_are_used():
     ax = plt.subplots()[1]
 
-    assert charts.lost_and_extra(pd.DataFrame({"partition": [0], "lost": 1, "extra": 0}), ax) is ax
-
-
-def test_each_run_has_a_chart_of_its_partitions_and_its_sums_as_title():
-    runs = {
-        "asked": pd.DataFrame({"partition": [0, 1], "lost": [0, 0], "extra": [1, 2]}),
-        "led": pd.DataFrame({"partition": [1, 4], "lost": [1_500, 7], "extra": [0, 0]}),
-        "once": pd.DataFrame({"partition": [2], "lost": [0], "extra": [3]}),
-    }
-
-    axes = charts.lost_and_extra_each(runs)
-
-    assert [ax.get_title(loc="left") for ax in axes] == [
-        "asked: 0 lost, 3 extra",
-        "led: 1,507 lost, 0 extra",
-        "once: 0 lost, 3 extra",
-    ]
-    assert [[bar.get_height() for bar in ax.patches] for ax in axes] == [
-        [0, 0, 1, 2],
-        [1_500, 7, 0, 0],
-        [0, 3],
-    ]
-    assert [tick.get_text() for tick in axes[1].get_xticklabels()] == ["1", "4"]
-    figure = axes[0].figure
-    assert figure.axes == axes, "no empty one is left over"
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["lost", "extra"]
-
-
-def test_where_nothing_differs_there_is_no_chart():
-    assert charts.lost_and_extra_each({}) == []
+    assert charts.lost_and_extra(frame(), TASKS, ax) is ax

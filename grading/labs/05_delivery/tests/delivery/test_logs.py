@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 
 from delivery import payload
 from delivery.comparing import compare, compare_all, difference, findings, payloads
+from delivery.overview import overview
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.sayings import SAYINGS, saying
 from kafkalab.errors import CourseError
@@ -219,3 +220,32 @@ def test_several_runs_are_compared_at_once_and_each_as_by_itself(tmp_path, spark
         "twice": [4, 0, 3],
         "nobody": [4, 4, 0],
     }
+
+
+@pytest.mark.spark
+def test_a_run_that_was_left_out_is_a_row_of_zeros_in_the_table_of_all(tmp_path, spark):
+    folders = {name: tmp_path / name for name in ("left out", "twice", "never read", "begun")}
+    for name in ("twice", "never read"):
+        put(folders[name], "producer", entries(range(4)))
+    put(folders["twice"], "consumer", entries([0, 1, 1, 2, 3, 0]))
+    (folders["begun"] / "producer").mkdir(parents=True)
+
+    texts = {name: difference(folder) for name, folder in folders.items()}
+    table = overview(summed(spark, folders), texts)
+
+    assert list(table.index) == list(folders)
+    assert table.to_numpy()[:, :5].tolist() == [
+        [0, 0, 0, 0, 0],
+        [4, 0, 2, 0, 2],
+        [4, 4, 0, 4, 0],
+        [0, 0, 0, 0, 0],
+    ]
+    alone = {"left out": folders["left out"]}
+    assert overview(summed(spark, alone), {"left out": texts["left out"]}).sent.to_list() == [0]
+
+
+def summed(spark, folders):
+    """What Spark counts in the logs of these runs, as the closing table of the lab has it."""
+    names = ("sum(sent)", "sum(lost)", "sum(extra)")
+    sums = compare_all(spark, folders).groupBy("run").sum("sent", "lost", "extra").toPandas()
+    return sums.rename(columns={name: name[4:-1] for name in names})
