@@ -200,7 +200,7 @@ len(careless)
 
 # %% [markdown]
 # All of the partitions that moved: one that is new to a member begins at its commit, and there is
-# none. So commit before. A member that gives partitions up calls its **rebalance listener** while
+# none: so here at its start. So commit before. A member that gives partitions up calls its **rebalance listener** while
 # it still may commit.
 #
 # > *This client.* kafka-python calls listeners in the thread that talks to the brokers. What blocks
@@ -548,11 +548,11 @@ table  # orders a second, overtaken, connections
 # and are not equally full.
 #
 # Pool and queues need care.
-# - A consumer belongs to one thread. Java's refuses a call while another thread is in one;
-#   kafka-python does not, and is no safer.
+# - A consumer belongs to one thread. Java's refuses nearly every call while another thread
+#   is in one; kafka-python does not, and is no safer.
 # - `submit` waits for nobody, so what waits for a thread can grow without end. The brake is
 #   `consumer.pause(place)`: `poll` leaves that partition out until `consumer.resume(place)`. Go on
-#   polling meanwhile: so the member stays in its group.
+#   polling meanwhile: so the member stays in its group. Pause anew what a rebalance brings.
 # - Before a partition goes, let the listener wait for what threads have in hand: it asks no broker,
 #   so it may, for less than the session timeout. Else the next owner works on the same customers.
 # - A bare `commit()` covers orders that wait for a thread, too. What may be committed?

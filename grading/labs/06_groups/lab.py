@@ -32,7 +32,7 @@ lab
 # **What happens to your members in tasks 3 to 6 happens in grading too.** It begins with a cell
 # whose first line is `# Task 3` to `# Task 6`, waits for what your members do, and then kills one,
 # or joins. Below the cell a list says what was done. To see that it is your members who pack,
-# grading lets the notebook stand still for moments in tasks 3, 5 and 6; nothing is lost by it. To
+# grading lets the notebook stand still for moments in tasks 3, 5 and 6; the members go on. To
 # try a task again, run the cell in front of it first: it empties the topics. Write predictions with
 # `lab.p.…`, and mend them when you have measured.
 
