@@ -14,10 +14,8 @@
 # Needs 00. 25 minutes.
 
 # %% tags=["parameters"]
-# A broker looks every five minutes for what it may delete; this one looks five times a second.
+# A broker looks every five minutes for records that are too old; this one five times a second.
 settings = {"log.retention.check.interval.ms": 200, "log.initial.task.delay.ms": 200}
-# Kafka's own default, that the other lessons change.
-settings["auto.create.topics.enable"] = True
 
 # %%
 from kafka import KafkaAdminClient, KafkaProducer
@@ -25,7 +23,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafkalab import Choice, Cluster, Prediction, charts, quick, wait_until
 from kafkalab.lessons import single_broker
 
-cluster = Cluster.start("single", settings=settings)
+cluster = Cluster.start("single", settings=single_broker.AS_IN_KAFKA | settings)
 admin = KafkaAdminClient(bootstrap_servers=cluster.address, **quick.admin)
 producer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 cluster
@@ -71,8 +69,8 @@ assert "leader-epoch-checkpoint" in {file.name for file in beside}, beside
 # bytes, with your record at the end.
 #
 # Most of the bytes before it are the header of a **batch**: records that were sent together are
-# stored together. The broker filled in a few fields there, such as the offset. Your record it left
-# as the producer made it, and so a consumer gets it. The two index files beside the log have ten
+# stored together. The broker filled in a few fields there, such as the offset. It left your record
+# as the producer made it, and a consumer gets the same. The two index files beside the log have ten
 # megabytes reserved, not used. (What the other files hold, and how fast your disk is at appending,
 # you find in [Kafka on one page](../lessons/reference/kafka.md).)
 
@@ -81,8 +79,9 @@ assert "leader-epoch-checkpoint" in {file.name for file in beside}, beside
 #
 # A consumer asks for offset 4,300. Batches differ in size, so nobody can compute where that is. To
 # go through the file from its beginning takes longer the more there is. So there is an **index**:
-# pairs of an offset and a position in the file. You send 5,000 records of 100 bytes, in small
-# batches. How many pairs does the index hold?
+# pairs of an offset and a position in the file. The broker adds a pair when more than 4,096 bytes
+# have come since the last one. You send 5,000 records of 100 bytes, ten in a batch or fewer. How
+# many pairs does the index hold?
 
 # %% tags=["prediction"]
 my_pairs = Prediction("pairs")
@@ -101,10 +100,10 @@ print(f"{len(batches)} batches; the first pairs are {pairs[:3]}")
 my_pairs.against(len(pairs))
 
 # %% [markdown]
-# Not one for each record, and not one for each batch. The broker adds a pair when more than 4,096
-# bytes have come since the last one: the *last* offset of a batch, and where that batch begins. To
-# find an offset it takes the last pair that is not larger, jumps to that position, and goes on from
-# batch to batch by their headers. (The `.timeindex` leads from a time to an offset.)
+# A pair is the *last* offset of a batch, and where that batch begins. To find an offset the broker
+# takes the last pair that is not larger (or the beginning, if there is none), jumps to that
+# position, and goes on from batch to batch by their headers. (The `.timeindex` leads from a time to
+# an offset.)
 #
 # How much of the file does it go through, and how much without the index?
 
@@ -112,7 +111,7 @@ my_pairs.against(len(pairs))
 ways = single_broker.ways(batches, pairs)
 without_index = ways["without the index"].max() / 1000
 with_index = ways["with the index"].max() / 1000
-title = f"The index cuts a way of {without_index:,.0f} kB to {with_index:.1f} kB"
+title = f"The index cuts the longest way from {without_index:,.0f} kB to {with_index:.1f} kB"
 ax = ways.plot(x="offset", title=title)
 ax.set(xlabel="offset that a consumer asks for", ylabel="bytes of the file to go through")
 ax.yaxis.set_major_formatter("{x:,.0f}")
@@ -127,9 +126,10 @@ assert ways["with the index"].max() < 3 * 4_096, ways["with the index"].max()
 # %% [markdown]
 # ## What is thrown away, and when?
 #
-# A log that only grows would fill the disk. So it is cut into files, its **segments**, and
-# **retention** deletes from the old end. A sensor was offline for three days; now it delivers 300
-# records with the time of three days ago, and then 300 of now. All 600 are sent at once.
+# A log that only grows would fill the disk. So it is cut into files, its **segments** (of a
+# megabyte here, of a gigabyte by default), and **retention** deletes from the old end. A sensor was
+# offline for three days; now it delivers 300 records with the time of three days ago, and then 300
+# of now. All 600 are sent at once.
 
 # %%
 import os
@@ -146,8 +146,8 @@ for when in (now - 3 * 86_400_000, now):
             looks.look()
 
 # %% [markdown]
-# Now the topic may keep an hour. (Where nobody says anything, it is a week.) How many of the 600
-# records does the broker delete?
+# Now the topic may keep an hour. (By default it is a week.) How many of the 600 records does the
+# broker delete?
 
 # %% tags=["prediction"]
 my_deleted = Prediction("records")
@@ -162,7 +162,9 @@ deleted = wait_until(lambda: looks.look() or None, timeout=15, what="the first s
 my_deleted.against(deleted)
 
 # %% tags=["proof", "A42", "A44", "B69", "B71"]
-assert cluster.topic(trips).configs["retention.ms"].value == str(7 * 86_400_000), trips
+unset = cluster.topic(trips).configs
+assert unset["retention.ms"].value == str(7 * 86_400_000), unset["retention.ms"]
+assert unset["segment.bytes"].value == str(2**30), unset["segment.bytes"]
 assert 0 < deleted < 300, deleted
 spared = next(batch for batch in cluster.batches(archive, 0) if batch.base_offset == deleted)
 assert now - spared.first_timestamp > 3_600_000, spared  # past its limit, and still there
@@ -194,8 +196,8 @@ assert last.timestamp - old > 3 * 86_400_000 - 60_000, (last.timestamp, old)
 # stays, all of it. So an hour promises neither that a record is there for an hour nor that it is
 # gone after one.
 #
-# Time is one limit. Size is the other, also for each partition. Allow the archive 200,000 bytes.
-# Will more than that be left, or less?
+# Time is one limit, size another, both for each partition; one is enough to delete. Allow the
+# archive 200,000 bytes. Will more than that be left, or less?
 
 # %%
 looks.mark("200 kB")
@@ -215,7 +217,8 @@ assert cluster.topic(archive).partitions[0].end_offset == 600, cluster.topic(arc
 
 # %% [markdown]
 # Each colour is a segment, with its first offset. More is left than you allowed: to delete one
-# segment more would leave less than the limit. So this limit is a floor, not a ceiling.
+# segment more would leave less than the limit. So this limit is a floor, not a ceiling. (Time takes
+# the last segment too; an empty one takes its place.)
 
 # %% [markdown]
 # ## When it goes wrong
@@ -238,8 +241,8 @@ my_typo.against(
 
 # %% [markdown]
 # No error. The broker has made the topic that you asked for, with a receipt for the record, and
-# whoever reads `trips` waits in vain. At work you look into this with Kafka's own programs, which
-# lie in its folder `bin`. `cluster.tool` runs one.
+# whoever reads `trips` waits for it in vain. At work you look into this with Kafka's own programs,
+# which lie in its folder `bin`. `cluster.tool` runs one.
 
 # %%
 describe = "--bootstrap-server {bootstrap} --describe --topic trps"
@@ -256,10 +259,10 @@ assert shown.startswith("CreateTime:"), shown
 assert "to the station" in shown, shown
 
 # %% [markdown]
-# `kafka-topics --describe` shows what nobody chose: one partition, one copy. The setting behind
-# this is `auto.create.topics.enable`. It is on in Kafka. In the other lessons it is off, and there
-# `send` fails after a while, with the words of kafka-python that you know from lesson 00: *Failed
-# to update metadata*.
+# `kafka-topics --describe` shows what nobody chose: one partition, one copy. (The rest of its words
+# come later.) The setting behind this is `auto.create.topics.enable`. It is on in Kafka, and here
+# (`AS_IN_KAFKA`). In the other lessons it is off, and there `send` fails after a while, with the
+# words of kafka-python that you know from lesson 00: *Failed to update metadata*.
 
 # %% [markdown]
 # ## Your turn
@@ -293,6 +296,7 @@ exercise.check("after", after, lambda got: single_broker.after_problem(got, look
 # %% tags=["proof", "A42", "B69"]
 assert jump in {batch.position for batch in cluster.batches(rides, 0)}, jump
 assert after == end, (after, end)  # what retention deletes frees no offset
+assert cluster.segments(archive, 0)[0].base_offset >= end, cluster.segments(archive, 0)
 
 # %% tags=["proof", "A6", "B65"]
 # Why a log is fast, and what the page cache adds: lessons/reference/kafka.md, measured here.

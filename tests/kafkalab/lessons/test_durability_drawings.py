@@ -42,6 +42,8 @@ def test_a_record_goes_to_the_leader_to_the_followers_and_back():
         (0, None),
     ]
     assert [round(step.ms) for step in way] == [-1000, -500, 0, 1, 2, 3, 6, 7]
+    asked = [step.words for step in way if step.words.endswith("?")]
+    assert asked == ["anything?", "anything?", "next one?", "next one?"]  # before it, and after
 
 
 def test_without_an_answer_nothing_goes_to_the_producer():
@@ -80,7 +82,7 @@ def test_a_label_lies_on_no_line_but_its_own():
     ax.figure.draw_without_rendering()
     lines = [ax.transData.transform((line.get_xdata()[0], 0))[0] for line in ax.lines]
     for text in ax.texts:
-        if text.get_text() in ("record", "next one?", "answer"):
+        if text.get_text() in ("record", "anything?", "next one?", "answer"):
             box = text.get_window_extent()
             assert not any(box.x0 < line < box.x1 for line in lines), text.get_text()
 
