@@ -135,9 +135,9 @@ assert cluster.topic(shared).records == 23, cluster.topic(shared).records
 
 # %% [markdown]
 # A box is a batch, coloured as far as it is full, with the number of its records. A request goes to
-# a broker and not to a partition. As soon as one batch is full, or its time is up, a batch
-# of each other partition of its broker travels with it, however young it is. So linger is the longest wait *for company*:
-# a full neighbour ends it. Partition 3 has another leader, and waits.
+# a broker and not to a partition. As soon as one batch is full, or its time is up, a batch of each
+# other partition of its broker travels with it, however young it is. So linger is the longest wait
+# *for company*: a full neighbour ends it. Partition 3 has another leader, and waits.
 
 # %% [markdown]
 # ## What does company cost one record?

@@ -381,10 +381,11 @@ assert quiet.verdict().lost == ["quiet"], quiet.verdict()
 # 0 had missed had been refused. So an unclean election trades records for time. (Look before you
 # order it: broker 2's copy has the first hundred only.)
 #
-# The rule has two halves. If all copies are in sync, sending goes on while no more than *copies −
-# minimum* of the replicas fail, as long as one that is in sync can lead. What `acks=all`
-# acknowledged was in the logs of *minimum* brokers at least: *minimum − 1* of these may be lost for
-# ever. (In the log is not yet on the disk: see [Kafka on one page](../lessons/reference/kafka.md).)
+# The rule has two halves. If all copies are in sync, sending with `acks=all` goes on while no more
+# than *copies − minimum* of the replicas fail, as long as one that is in sync can lead. What
+# `acks=all` acknowledged was in the logs of *minimum* brokers at least: *minimum − 1* of these may
+# be lost for ever. (In the log is not yet on the disk: see [Kafka on one
+# page](../lessons/reference/kafka.md).)
 
 # %% [markdown]
 # ## Your turn

@@ -232,9 +232,9 @@ rebalancing.show_standstills(table, session / 1000, "Dan leaves")
 # %% [markdown]
 # A closed connection ends no *membership*. The broker goes by signs of life, above all heartbeats,
 # and a dead member and a frozen one are silent alike. No kind of group helps against that: it costs
-# about the session, which counts from the last of them. (In a classic group a commit is one, too.) A
-# good-bye is the cheap case, so close your consumers. What keeps its reader (the rings) stands for a fraction of a session, in the eager
-# group too.
+# about the session, which counts from the last of them. (In a classic group a commit is one, too.)
+# A good-bye is the cheap case, so close your consumers. What keeps its reader (the rings) stands
+# for a fraction of a session, in the eager group too.
 
 # %% tags=["proof", "A78"]
 import time

@@ -200,8 +200,8 @@ len(careless)
 
 # %% [markdown]
 # All of the partitions that moved: one that is new to a member begins at its commit, and there is
-# none: so here at its start. So commit before. A member that gives partitions up calls its **rebalance listener** while
-# it still may commit.
+# none: so here at its start. So commit before. A member that gives partitions up calls its
+# **rebalance listener** while it still may commit.
 #
 # > *This client.* kafka-python calls listeners in the thread that talks to the brokers. What blocks
 # > it until a broker answers, as `commit()`, raises; hence `async`, `await` and `commit_async`.

@@ -81,8 +81,8 @@ def film_topic(name, films=(), lock_ms=30_000):
 
 # %% [markdown]
 # `hire` starts a program for each name. The sharers' group has the name of the topic, the other
-# crew's another. So each group gets all films (lesson 03). The first, film 0, takes 1.6 seconds, each of the
-# others 0.2.
+# crew's another. So each group gets all films (lesson 03). The first, film 0, takes 1.6 seconds,
+# each of the others 0.2.
 
 # %% tags=["prediction"]
 films = film_topic("films")
