@@ -53,8 +53,8 @@ with Consumer({"auto.commit.interval.ms": 500, **settings}) as consumer:
 
 # %% [markdown]
 # Three groups read all orders. While we measure, customers (the `crowd`) send up to twenty a second
-# to each partition, and these cost no time. (Short gaps in all groups at once are theirs.) So where
-# a packer with free hands notes nothing for long, a partition stands still.
+# to each partition, and these cost no time. So where a packer with free hands notes nothing for
+# long, a partition stands still. (Short gaps in all groups at once are no group's doing.)
 #
 # A **session** is how long a member may go without a heartbeat before it is put out: 45 seconds by
 # default, 4 here, with a heartbeat each second. The last group below gets both from the broker.

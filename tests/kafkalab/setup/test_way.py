@@ -60,7 +60,7 @@ def test_a_lab_is_offered_when_its_lessons_are_done_and_until_it_is_full(work, r
     assert way.following(way.steps(repository(), work)).page.stem == "lab01_first_topics"
     assert steps(work)["lab01_first_topics"].points == (60.0, 80.0)
     reached(**done, lab01_first_topics={"page": {"score": score | {"reached": 80.0}}})
-    assert way.following(way.steps(repository(), work)).page.stem == "lab02_iris"
+    assert way.following(way.steps(repository(), work)).page.stem == "02_partitions_and_keys"
 
 
 def test_predictions_are_counted_close_and_off(work, reached):
