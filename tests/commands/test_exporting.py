@@ -209,8 +209,8 @@ def test_a_plain_table_has_everybody_and_no_formula(classroom):
         ("s1", "Ada Lee", "8"),
         ("s2", "Ben Ohm", "6"),
         ("s3", "Cem Ay", "unreadable"),
-        ("s4", "Dora Fox", ""),
         ("41009", "'=HYPERLINK(1)", "8"),
+        ("s4", "Dora Fox", ""),
     ]
     assert rows[2]["remarks"] == "because it is empty"
 

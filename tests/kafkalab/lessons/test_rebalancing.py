@@ -115,7 +115,8 @@ def test_titles_are_what_was_found(capsys):
     change.what = "a death"
     table = rebalancing.standstills([arranged(), change])
     rebalancing.show_standstills(table, 4, bye)
-    assert capsys.readouterr().out.startswith("Good-byes cost up to 3.0 s, deaths and freezes 3.0 s or more. ")
+    title = "Good-byes cost up to 3.0 s, deaths and freezes 3.0 s or more. "
+    assert capsys.readouterr().out.startswith(title)
 
 
 def test_the_picture_of_standstills_has_a_ring_and_a_dot():
