@@ -247,11 +247,11 @@ assert set(stuck) == {0, 1, 2}, stuck
 # %% [markdown]
 # ## A worker is gone
 #
-# A lock ends by itself, in this group after two seconds. One worker takes a film and is killed,
+# A lock ends by itself, in this group after six seconds. One worker takes a film and is killed,
 # without a word about it.
 
 # %% tags=["prediction"]
-held = film_topic("held", lock_ms=2_000)
+held = film_topic("held", lock_ms=6_000)
 crew = share_groups.hire(sharing, ["Jan", "Kim", "Lena"], cluster, held, one_by_one)
 share_groups.ready(cluster, held, 3)
 my_kill = Prediction("seconds", "How long after the kill has somebody else the film?")
@@ -269,7 +269,7 @@ killed = heir.began - hit
 my_kill.against(round(killed, 1))
 
 # %% tags=["proof"]
-assert killed < 1.5, killed
+assert killed < 3, killed  # half a lock
 members_now = cluster.group(held).members  # two live, and the killed one is not missed yet
 assert len(members_now) >= 3, members_now
 
@@ -283,7 +283,7 @@ frozen = next_one.began - owner.began
 counted = share_groups.answer_to(crew[next_one.worker], sent.offset)
 victim.thaw()
 late = share_groups.answer_to(victim, sent.offset)
-assert 1.8 < frozen < 4, frozen
+assert 5.8 < frozen < 9, frozen
 assert next_one.tries == 2, next_one
 assert counted == [], counted
 assert late == [], late

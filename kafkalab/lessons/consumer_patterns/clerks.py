@@ -60,8 +60,10 @@ def killed(
     member = members.start(BEFORE + clerk + AFTER, "clerk", **given)
     member.wait_for_end()
     (charged,) = [one.facts["charged"] for one in member.events if one.what == "committed"]
-    with KafkaConsumer(bootstrap_servers=cluster.address, group_id=topic, **settings) as following:
-        following.assign([TopicPartition(topic, 0)])
-        came = [record.offset for record in clients.records_until_end(following)]
-        commit = following.committed(TopicPartition(topic, 0))
+    place = TopicPartition(topic, 0)
+    group = {"group_id": topic, **settings}
+    with KafkaConsumer(bootstrap_servers=cluster.address, **group) as successor:
+        successor.assign([place])
+        came = [record.offset for record in clients.records_until_end(successor)]
+        commit = successor.committed(place)
     return Killed(charged, commit, came, lags(cluster, topic)[0])
