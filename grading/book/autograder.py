@@ -44,12 +44,7 @@ def archive(found: LabClass, lab: Definition) -> tuple[bytes, int]:
 
 def known_there(mark: Mark) -> set[str]:
     """What Gradescope may call somebody: not by a number that only another platform gives."""
-    record, person = mark.record, mark.found.person
-    if record.platform not in (MOODLE.name, CANVAS.name):
-        return known_as(mark)
-    words = [record.plain or record.student, record.login]
-    words += [person.id, person.name, person.login] if person else []
-    return {word.casefold() for word in words if word}
+    return known_as(mark, numbers=mark.record.platform not in (MOODLE.name, CANVAS.name))
 
 
 def _result(mark: Mark, lab: Definition) -> dict[str, Any]:

@@ -161,13 +161,18 @@ def label_of(one: Mark | Absent) -> str:
     return name if name == id or f"({id})" in name else f"{name} [{id}]"
 
 
-def known_as(one: Mark | Absent) -> set[str]:
-    """All that a teacher may call somebody, in small letters."""
+def known_as(one: Mark | Absent, numbers: bool = True) -> set[str]:
+    """All that a teacher may call somebody, in small letters.
+
+    numbers: also what only the platform gives that the hand-in came from.
+    """
     person = one.found.person if isinstance(one, Mark) else one.person
     words = [person.id, person.name, person.login] if person else []
     if isinstance(one, Mark):
         record = one.record
-        words += [one.id, one.name, record.student, record.number, record.plain, record.login]
+        words += [record.plain or record.student, record.login]
+        if numbers:
+            words += [one.id, one.name, record.student, record.number]
     return {word.casefold() for word in words if word}
 
 

@@ -8,25 +8,20 @@ import zipfile
 import pytest
 
 from commands import app
-from grading.define import definition, place
+from grading.define import place
 from grading.judge.outcome import Outcome
 from grading.run.lanes import Lanes
 from tests.grading.classroom import Classroom, table_of
-from tests.grading.tiny import write_course
 
 NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "# Task 1\\nx = %d"}], "nbformat": 4}'
 WAITS = "the hand-in is not graded yet"
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return write_course(tmp_path_factory.mktemp("course"))
-
-
 @pytest.fixture
-def classroom(course, tmp_path, monkeypatch) -> Classroom:
+def classroom(classroom, course, monkeypatch) -> Classroom:
+    """The same, where the commands find it."""
     monkeypatch.setattr(place, "repository", lambda: course)
-    return Classroom(tmp_path / "grades", definition.load("90", course))
+    return classroom
 
 
 def call(classroom: Classroom, verb: str, *words: str) -> int:
