@@ -20,6 +20,8 @@ from grading.define import meaning
 from kafkalab.files import write_whole
 from kafkalab.places import cache
 
+MOST = 2_000
+"""Texts that are kept: several editions of the course with all its labs, in a few hundred kB."""
 OURS = re.compile(r"(kafkalab|grading|authoring)(\.\w+)*")
 
 
@@ -52,10 +54,13 @@ class Reader:
         return found
 
     def keep(self) -> None:
-        """Write down what was asked for, where some of it is new and somebody may write there."""
+        """Write down what was asked for behind what is known, where some of it is new and somebody
+        may write there. What was not asked for longest goes first."""
         if self._used.keys() <= self._known.keys():
             return
-        content = json.dumps({key: list(vars(found).values()) for key, found in self._used.items()})
+        others = [item for item in self._known.items() if item[0] not in self._used]
+        kept = [*others, *self._used.items()][-MOST:]
+        content = json.dumps({key: list(vars(found).values()) for key, found in kept})
         try:
             write_whole(self._file, content)
         except OSError:

@@ -1,6 +1,7 @@
 """What modules import is read once on a machine, and rightly whatever was kept."""
 
 import importlib.metadata
+import json
 
 import pytest
 
@@ -39,6 +40,19 @@ def test_a_changed_text_is_read_again_and_its_package_counts(kept):
     assert "grading.run.wait" in again.read("from . import wait", "grading.run").names
     assert again.read("from . import wait", "").names == []
     assert again.read(f"# said otherwise\n{TEXT}", "").meaning == found.meaning
+
+
+def test_grading_another_lab_between_costs_nothing_and_what_is_kept_has_a_bound(kept, monkeypatch):
+    monkeypatch.setattr(imports, "MOST", 3)
+    for number in (1, 2):
+        reader = Reader()
+        reader.read(f"import lab_{number}\n", "")
+        reader.read(f"import room_{number}\n", "")
+        reader.keep()
+    assert len(json.loads(kept().read_bytes())) == 3
+    monkeypatch.setattr(imports, "imports_of", lambda *_: pytest.fail("was read again"))
+    for number in (1, 2):
+        Reader().read(f"import room_{number}\n", "")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": [1]}', b"\xff"])

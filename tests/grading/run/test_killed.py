@@ -23,12 +23,14 @@ PARTS = 10
 """Of the points, one part in turn is tried each time, all of them where there is more time."""
 NOW = [point for point in POINTS if changes.has_its_turn(point, PARTS)]
 # A point is a file that is about to be put in its place, a process about to be started, or a word
-# of progress: before, between and after all that a run writes. Nothing is told at the point.
+# of progress: before, between and after all that a run writes. Nothing is told at the point. What
+# the machine's cache keeps is no part of this run: only the first of a machine writes it.
 GRADE = """
 import os, sys
 from pathlib import Path
 from commands import app, grading
 from grading.define import place
+from kafkalab.places import cache
 
 course, last, sent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 place.repository = lambda: course
@@ -40,12 +42,16 @@ def point():
     if points == last:
         os.kill(os.getpid(), sent)
 
+def heard(event, about, kept=os.fspath(cache())):
+    if event == "subprocess.Popen" or event == "os.rename" and not str(about[1]).startswith(kept):
+        point()
+
 def told(board, progress, tell=grading.Board.tell):
     point()
     tell(board, progress)
 
 grading.Board.tell = told
-sys.addaudithook(lambda event, _: point() if event in {"os.rename", "subprocess.Popen"} else None)
+sys.addaudithook(heard)
 status = app.main(["grade", *sys.argv[4:], "--jobs", "2", "--json"])
 print(points, file=sys.stderr)
 sys.exit(status)
