@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from kafka.errors import for_code
@@ -33,6 +34,7 @@ from kafkalab.cluster.views import (
 from kafkalab.wait import WaitTimeout, wait_until
 
 Place = tuple[str, int]
+Leaders = Mapping[Place, int]
 
 TOPIC, BROKER = 2, 4
 EARLIEST, LATEST = -2, -1
@@ -59,8 +61,8 @@ class Survey(Asking):
         except NoTopic as error:
             there = ", ".join(self.topics()) or "no topics"
             raise NoTopic(error.what, f"The cluster has {there}.") from None
-        places = [(name, p.partition_index) for p in described.partitions]
-        starts, ends = self.offsets(places, EARLIEST, LATEST)
+        leaders = {(name, p.partition_index): int(p.leader_id) for p in described.partitions}
+        starts, ends = self.offsets(leaders, EARLIEST, LATEST, leaders=leaders)
         return TopicView(
             name=name,
             id=str(described.topic_id),
@@ -81,24 +83,32 @@ class Survey(Asking):
             configs=self.configs(TOPIC, name),
         )
 
-    def offsets(self, places: Iterable[Place], *timestamps: int) -> list[dict[Place, int | None]]:
+    def offsets(
+        self, places: Iterable[Place], *timestamps: int, leaders: Leaders = MappingProxyType({})
+    ) -> list[dict[Place, int | None]]:
         """The first or last offsets of partitions; None where no leader tells.
 
         A leader that has just changed is asked anew for a moment. One that cannot be reached is
-        not: in a cluster that was broken on purpose it may stay so.
+        not: in a cluster that was broken on purpose it may stay so. leaders: who leads, where the
+        caller has just been told.
         """
         places = list(places)
         found = [dict[Place, int | None].fromkeys(places) for _ in timestamps]
         if not places:
             return found
+        told_before = dict(leaders)
 
         def done() -> bool:
+            leading = told_before or self._leaders_now(places)
             moving = False
             for timestamp, offsets in zip(timestamps, found, strict=True):
-                missing = [place for place, offset in offsets.items() if offset is None]
-                told, refused = self.offsets_now(missing, timestamp)
+                missing = {place for place, offset in offsets.items() if offset is None}
+                told, refused = self._told_by(
+                    {place: who for place, who in leading.items() if place in missing}, timestamp
+                )
                 offsets.update(told)
                 moving = moving or refused
+            told_before.clear()
             return not moving
 
         with contextlib.suppress(WaitTimeout):
@@ -211,14 +221,26 @@ class Survey(Asking):
         """
         if not places:
             return {}, False
-        answer = self.ask_metadata(sorted({topic for topic, _ in places}))
-        reachable = self._addresses()
+        return self._told_by(self._leaders_now(places), timestamp)
+
+    def _leaders_now(self, places: Iterable[Place]) -> dict[Place, int]:
+        """Who leads, as the first broker that answers knows it; -1 where nobody does."""
         wanted = set(places)
-        of_leader: dict[int, list[tuple[str, Any]]] = {}
-        for topic in answer.topics:
-            for p in topic.partitions:
-                if (topic.name, p.partition_index) in wanted and p.leader_id in reachable:
-                    of_leader.setdefault(p.leader_id, []).append((topic.name, p.partition_index))
+        answer = self.ask_metadata(sorted({topic for topic, _ in wanted}))
+        return {
+            (topic.name, p.partition_index): p.leader_id
+            for topic in answer.topics
+            for p in topic.partitions
+            if (topic.name, p.partition_index) in wanted
+        }
+
+    def _told_by(self, leaders: Leaders, timestamp: int) -> tuple[dict[Place, int], bool]:
+        """What those leaders tell that can be reached; and whether one does not lead."""
+        reachable = self._addresses()
+        of_leader: dict[int, list[Place]] = {}
+        for place, leader in leaders.items():
+            if leader in reachable:
+                of_leader.setdefault(leader, []).append(place)
         found: dict[Place, int] = {}
         refused = False
         for leader, theirs in of_leader.items():
