@@ -270,6 +270,7 @@ my_kill.against(round(killed, 1))
 
 # %% tags=["proof"]
 assert killed < 3, killed  # half a lock
+assert [first.tries, heir.tries] == [1, 2], (first, heir)  # the first counts
 members_now = cluster.group(held).members  # two live, and the killed one is not missed yet
 assert len(members_now) >= 3, members_now
 
@@ -327,9 +328,9 @@ with ExitStack() as closing:
 # %% [markdown]
 # A process was killed, and its machine lives: that closes the connection, and the broker frees its
 # *locks*. (*Membership* goes by heartbeats, as in lesson 12: nobody is missed yet.) A machine
-# without power closes nothing, and a frozen worker neither. There the lock has to end. And when the
-# frozen one wakes, it goes on with a film that somebody else has had, too. So the work should be
-# safe to do twice.
+# without power closes nothing, and a frozen worker neither. There the lock has to end. Either way
+# the delivery counts among the five. And when the frozen one wakes, it goes on with a film that
+# somebody else has had, too. So the work should be safe to do twice.
 
 # %% [markdown]
 # ## Which group?
