@@ -86,7 +86,7 @@ away = cluster.log_ends("orders")  # of partition 0
 with watch.during("restart", a_round):
     cluster.restart(0)
     cluster.wait_for_isr("orders", 3)
-print("log ends of partition 0 without broker 0:", away)
+print("while broker 0 was away, the logs of partition 0 ended, by broker:", away)
 print("back again, it asked for offset", failover.asked_first(cluster, 0, "orders-0"))
 
 # %% tags=["proof", "A86", "C52", "R14"]
@@ -150,8 +150,8 @@ assert leads == [0, 1, 2], leads
 #
 # That return was harmless: broker 0 had nothing that the others lacked. Now you cut it off from the
 # other brokers and from the controller, so that it does not hear when another is made leader.
-# `loner` reaches broker 0 only, `steady` only the others. When broker 1 leads, `loner` sends five
-# records with `acks=1`.
+# `take_sides` blocks the ways of `loner` to brokers 1 and 2, and that of `steady` to broker 0. When
+# broker 1 leads, `loner` sends five records with `acks=1`.
 
 # %%
 failover.take_sides(cluster, "orders", alone=0, with_it="loner", with_others="steady")
@@ -171,6 +171,7 @@ apart = cluster.copies("orders")
 new_leader = cluster.topic("orders").partitions[0].leader
 epoch, fork = max(apart[new_leader].epochs.items())  # the newest, and where it begins
 assert said == {0: 0, 1: 1, 2: 1}, said  # before the five
+assert failover.in_sync_by(cluster, "orders", asked=0) == [0, 1, 2], "as broker 0 believes"
 assert failover.leader_by(cluster, "orders", asked=0) == 0, "and after them"
 own = {"client_id": "loner"}  # a reader on its side
 with KafkaConsumer(bootstrap_servers=cluster.addresses[0], **quick.consumer | own) as beside:
@@ -183,7 +184,8 @@ assert epoch not in apart[0].epochs, apart
 
 # %% [markdown]
 # Two leaders. Five acknowledgements, and at the same offsets the others have records of `steady`.
-# (The minimum of two in sync counts for `acks="all"` only.)
+# (A minimum in sync counts for `acks="all"` only, and broker 0 still believes in three. The high
+# watermarks of the table are those that each broker last wrote to its disk, and may be old.)
 #
 # What tells two records of one offset apart is the **leader epoch**. The controller counts it up
 # with each change of leader, and a leader writes it into every batch. Beside each log lies a list:
@@ -231,16 +233,25 @@ assert len(asked) == 0, asked  # the answer to a Fetch said it
 # Every one was acknowledged, and at its offset you read something else. Broker 0 cut off the end of
 # its own log: **truncation**. The leader has nothing of the epoch of the five.
 #
-# So that is the rule for every follower of a new leader: keep the log as far as the leader has the
-# same epochs. A follower is a copy of its leader, even where that means throwing records away.
-# Lesson 08 is about producers that cannot bear it.
+# So that is the rule for every follower of a new leader: keep the log as far as both have the same
+# epochs at the same offsets. A follower is a copy of its leader, even where that means throwing
+# records away. Lesson 08 is about producers that cannot bear it.
 
 # %% [markdown]
 # ## Four ways to lose a broker
 #
 # Stopped and cut off it was already. Now it freezes, comes back, and is killed. Before each fault a
 # preferred election lets it lead again. The connections of a process that is killed end at once;
-# those of a frozen one stay open, and nothing comes. Which of the two faults is noticed first?
+# those of a frozen one stay open, and nothing comes.
+
+# %% tags=["prediction"]
+my_first = Choice(
+    "On which of the two does the controller act sooner?",
+    "the kill",
+    "the freeze",
+    "neither: both wait for the same",
+)
+my_first
 
 # %%
 failover.preferred_lead(cluster, "orders")
@@ -254,6 +265,7 @@ failover.preferred_lead(cluster, "orders")
 with watch.during("kill", a_round):
     cluster.kill(0)
     cluster.wait_for_isr("orders", 2)
+print(my_first.against("neither: both wait for the same"))
 ledger.verdict(cluster)
 
 # %%
@@ -263,8 +275,9 @@ spark = spark_session()
 seconds = {fault: watch.until_moved(fault, 0) for fault in ("stop", "cut", "freeze", "kill")}
 moved = [way for way in ("restart", "heal", "resume") if watch.until_moved(way, 0) is not None]
 ax = failover.leader_and_in_sync(watch.frame(spark).where("partition = 0"), session=3)
-title = f"Another leader {seconds['stop']:.1f} s after a stop, {seconds['freeze']:.1f} s after a "
-title += f"freeze, {seconds['kill']:.1f} s after a kill\n{len(moved)} of 3 returns moved the leader"
+silent = sorted(seconds[fault] for fault in ("cut", "freeze", "kill"))
+title = f"Another leader {seconds['stop']:.1f} s after a stop, {silent[0]:.1f} to "
+title += f"{silent[-1]:.1f} s after the others\n{len(moved)} of 3 returns moved the leader"
 ax.get_figure().suptitle(title)
 charts.show(ax, f"A strip for each of seven events: who leads, how many are in sync. {title}.")
 
@@ -323,8 +336,10 @@ assert cluster.topic(made).partitions[0].leader in (1, 2), cluster.topic(made)
 
 # %% [markdown]
 # A stop tells the controller first, and the leaders move before the process ends. The others are
-# all the same to the controller: silence. It waits for the broker's session to end, three seconds
-# after the last heartbeat here, nine by default, and acts a moment later. Then the broker is
+# all the same to the controller: silence. It looks at no connection, but waits for *heartbeats*,
+# with which each broker says that it lives. Three seconds after the last one the broker's session
+# ends (so it is set here; by default after nine). The last one may have come just before the fault
+# or some time earlier, so the three differ a little, by chance. Then the broker is
 # **fenced**: it leads nothing, and counts as in sync with nothing, so on the right three became two
 # at the same time.
 #
@@ -336,7 +351,8 @@ assert cluster.topic(made).partitions[0].leader in (1, 2), cluster.topic(made)
 #
 # "With two copies one broker may fail." `pair` has two partitions, both on brokers 1 and 0, and no
 # record. Broker 0 is dead since the kill. The first record goes to partition 0, acknowledged by
-# broker 1 alone; partition 1 stays empty. Then broker 1 is stopped, and broker 0 starts.
+# broker 1 alone (the minimum of `pair` is one, the default); partition 1 stays empty. Then broker 1
+# is stopped, and broker 0 starts.
 
 # %% tags=["prediction"]
 my_heir = Choice(
@@ -374,9 +390,9 @@ assert copies[1].equal, copies  # what the controller cannot know
 # Kafka 4.1 or later): not in sync, and yet with all that was promised to be safe. Here it is broker
 # 1, and both partitions wait for it.
 #
-# So the rule of thumb saves records that *all* copies have, and promises no leader. `acks="all"`
-# promises as many copies as were in sync. For certain that is only `min.insync.replicas`: with a
-# minimum of two a record may be on two brokers alone, and one of them may burn.
+# So the rule of thumb is half true. A record that both copies have outlives the loss of one; that
+# somebody may lead then is not promised. And how many copies has a record that was acknowledged
+# with `acks="all"`? As many as were in sync at that moment. Only `min.insync.replicas` are certain.
 
 # %% tags=["proof"]
 if cluster.state(1) != "running":
@@ -429,8 +445,8 @@ Markdown(f"""
 - A broker that comes back follows. It keeps its log as far as it has the epochs of the leader:
   broker 0 cut its own at {offsets[0]}, and {alone} acknowledged records were gone.
 - It led {len(led_again)} partitions until a preferred election.
-- Another leader was named after {seconds["stop"]:.1f} s (stop), {seconds["kill"]:.1f} s (kill),
-  {seconds["freeze"]:.1f} s (freeze) and {seconds["cut"]:.1f} s (cut).
+- Another leader was named {seconds["stop"]:.1f} s after a stop. After a cut, a freeze and a kill
+  the session had to end first: {silent[0]:.1f} to {silent[-1]:.1f} s.
 - Of {len(verdict.sent):,} records with `acks="all"` {len(verdict.lost)} were lost.
 - A copy that had not been in sync led {len(led)} of two partitions.
 """)

@@ -103,8 +103,18 @@ def take_sides(cluster: Cluster, topic: str, alone: int, with_it: str, with_othe
 
 def leader_by(cluster: Cluster, topic: str, asked: int, partition: int = 0) -> int:
     """Who leads a partition by the word of one broker, which may be wrong; -1 for nobody."""
+    return int(_by(cluster, topic, asked, partition).leader_id)
+
+
+def in_sync_by(cluster: Cluster, topic: str, asked: int, partition: int = 0) -> list[int]:
+    """Which replicas are in sync by the word of one broker, which may be wrong; sorted."""
+    return sorted(_by(cluster, topic, asked, partition).isr_nodes)
+
+
+def _by(cluster: Cluster, topic: str, asked: int, partition: int) -> Any:
+    """What one broker believes of a partition."""
     (found,) = wire.metadata(cluster.addresses[asked], [topic]).topics
-    return {one.partition_index: one.leader_id for one in found.partitions}[partition]
+    return {one.partition_index: one for one in found.partitions}[partition]
 
 
 def asked_first(cluster: Cluster, broker: int, partition: str) -> int:
