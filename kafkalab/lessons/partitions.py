@@ -98,7 +98,8 @@ def show_shares(counts: Mapping[str, Sequence[int]]) -> dict[str, float]:
     """The chart of these counts; returns the percentage that the fullest partition of each has."""
     percent = {name: 100 * max(records) / sum(records) for name, records in counts.items()}
     ax = shares(counts)
-    title = "The fullest: " + ", ".join(f"of {n} {p:.0f} %" for n, p in percent.items())
+    found = ", ".join(f"{one:.0f} % ({name})" for name, one in percent.items())
+    title = f"The fullest partition has {found}"
     ax.set_title(title)
     show(ax, f"{title}. A bar for each topic, cut into its partitions.")
     return percent

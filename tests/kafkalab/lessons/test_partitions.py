@@ -49,7 +49,8 @@ def test_the_fullest_partition_is_named():
 def test_the_title_says_what_the_fullest_has(capsys):
     share = partitions.show_shares({"6": [10, 60, 30], "2 with salt": [50, 50]})
     assert share == {"6": 60, "2 with salt": 50}
-    assert capsys.readouterr().out.startswith("The fullest: of 6 60 %, of 2 with salt 50 %. ")
+    title = "The fullest partition has 60 % (6), 50 % (2 with salt)."
+    assert capsys.readouterr().out.startswith(title)
 
 
 def test_each_topic_has_the_records_of_its_partitions():
