@@ -20,7 +20,7 @@ keys = 2_000  # riders, each with a key of its own
 # %%
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from kafkalab import Choice, Cluster, Prediction, charts, clients, quick, read_topic, spark_session
+from kafkalab import Cluster, Prediction, charts, clients, quick
 from kafkalab.lessons import partitions
 from kafkalab.notebook import exercise
 
@@ -100,7 +100,7 @@ assert 1 not in by_default.values(), by_default  # a few keys need not fill all 
 
 # %% [markdown]
 # Not one. But who applies the rule, the producer or the broker? Give a key, and name another
-# partition.
+# partition. Then send twelve records that have no key.
 
 # %%
 by_key = home[riders[0]]
@@ -108,9 +108,19 @@ by_name = (by_key + 1) % 6
 named = producer.send(rides, key=riders[0], value=b"named", partition=by_name).get(timeout=10)
 print("by the key:", by_key, "by name:", by_name, "stored in:", named.partition)
 
+receipts = [producer.send(rides, value=b"no key").get(timeout=10) for _ in range(12)]
+print("without a key:", *(one.partition for one in receipts))
+
 # %% [markdown]
-# You win, and nobody objects. A broker appends where the request says, whatever key it has. The
-# producer applies the rule, before it sends. So it holds as long as every producer keeps it.
+# You win, and nobody objects. A broker appends where the request says, whatever key the record has.
+# The producer decides, before it sends. So the rule holds as long as every producer keeps it.
+#
+# Java's does. librdkafka, the C library under confluent-kafka and others, takes another hash unless
+# it is told `partitioner=murmur2_random`. With a service of each kind most riders would have
+# records in two partitions.
+#
+# Without a key there is no rule to keep. kafka-python by default throws dice for each record.
+# Java's producer stays with one partition until a batch or two are full, then draws again.
 
 # %% tags=["proof", "A21"]
 from kafka.errors import InvalidRecordError
@@ -169,6 +179,33 @@ assert across > 0, across
 assert across < pieces, pieces  # each is a change to another partition
 assert inside == 0, inside
 
+# %% tags=["proof", "A20", "B76"]
+calls = new_topic("calls", 6)
+for number in range(1_200):
+    producer.send(calls, value=b"kafka-python %04d" % number + b" " * 483)
+producer.flush(timeout=20)
+# Java's producer: a key, a colon, a value; "none" stands for no key.
+lines = [f"none:java {number:04}{' ' * 491}" for number in range(1_200)]
+lines += [f"{rider.decode()}:keyed" for rider in riders[:500]]
+options = "--bootstrap-server {bootstrap} --reader-property parse.key=true "
+options += "--reader-property key.separator=: --reader-property null.marker=none --topic"
+cluster.tool("kafka-console-producer", *options.split(), calls, stdin="\n".join(lines))
+called = read(calls)
+used = {"kafka-python": {}, "java": {}}
+for record in called:
+    if not record.key:
+        client, number = record.value.split()
+        used[client.decode()][int(number)] = record.partition
+assert [len(places) for places in used.values()] == [1_200, 1_200], used
+changed = {
+    client: partitions.changes([places[number] for number in range(1_200)])
+    for client, places in used.items()
+}
+assert 5 <= changed["java"] < 60, changed  # 600 KB are some 40 batches of 16,384 bytes
+assert 800 < changed["kafka-python"] < 1_150, changed  # five times out of six
+by_java = {record.key: record.partition for record in called if record.key}
+assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has another rule"
+
 # %% [markdown]
 # Why so few? The reader is handed what a partition has as one piece, and inside a piece the numbers
 # only rise: follow one colour. Each step back is a change to another partition. A reader that keeps
@@ -176,61 +213,6 @@ assert inside == 0, inside
 #
 # The promise is about the order of *appending*. Mostly that is the order of sending. But without
 # idempotence (lesson 09) a batch that failed and is sent again can come behind a later one.
-
-# %% [markdown]
-# ## And without a key?
-#
-# Then a producer may choose. kafka-python sends 1,200 records of 500 bytes, all without a key.
-# Java's producer (in Kafka's console tool) does the same, and then sends a record of each of 500
-# riders, with keys. How often does it change the partition of those without a key?
-
-# %% tags=["prediction"]
-my_java = Choice("Java's producer changes it", "with each record", "never", "now and then")
-my_java
-
-# %%
-calls = new_topic("calls", 6)
-for number in range(1_200):
-    producer.send(calls, value=b"kafka-python %04d" % number + b" " * 483)
-producer.flush(timeout=20)
-
-# a key, a colon, a value; "none" stands for no key
-lines = [f"none:java {number:04}{' ' * 491}" for number in range(1_200)]
-lines += [f"{rider.decode()}:keyed" for rider in riders[:500]]
-options = "--bootstrap-server {bootstrap} --reader-property parse.key=true "
-options += "--reader-property key.separator=: --reader-property null.marker=none --topic"
-cluster.tool("kafka-console-producer", *options.split(), calls, stdin="\n".join(lines))
-by_java = {record.key: record.partition for record in read(calls) if record.key}
-f"Java agrees on {sum(home[rider] == by_java[rider] for rider in by_java)} of {len(by_java)} keys"
-
-# %%
-spark = spark_session()
-used = partitions.by_sender(read_topic(spark, cluster, calls).where("key is null"))
-changed = {name: partitions.changes(places) for name, places in used.items()}
-against = {
-    "with each record": f"it changed {changed['java']} times in 1,200 records.",
-    "never": f"it used {len(set(used['java']))} of six partitions.",
-}
-print(my_java.against("now and then", against))
-ax = partitions.in_order_of_sending(used)
-title = f"Java changes the partition {changed['java']} times in 1,200 records"
-ax.set_title(title)
-charts.show(ax, f"Two strips: the partition of each of 1,200 records without a key. {title}.")
-
-# %% tags=["proof", "A20", "B76"]
-assert len(used["java"]) == len(used["kafka-python"]) == 1_200, {n: len(p) for n, p in used.items()}
-assert 5 <= changed["java"] < 60, changed  # 600 KB are some 40 batches of 16,384 bytes
-assert 800 < changed["kafka-python"] < 1_150, changed  # five times out of six
-assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has another rule"
-
-# %% [markdown]
-# kafka-python by default throws dice for each record. Java is **sticky**: it stays with one
-# partition until it has filled a batch there (16 KB) or two, then draws again.
-#
-# With a key Java agrees with you, as the 500 riders show. Not all clients do. librdkafka, the C
-# library under confluent-kafka and others, hashes with CRC32 unless it is told
-# `partitioner=murmur2_random`. With a service of each kind most riders would have records in two
-# partitions.
 
 # %% [markdown]
 # ## More partitions
@@ -252,34 +234,26 @@ cluster.wait_for_topic(growing, partitions=8)
 newer = KafkaProducer(bootstrap_servers=cluster.address, **quick.producer)
 after = send_each(newer, growing, b"next ride")
 movers = [rider for rider in riders if after[rider] != before[rider]]
-for name, client in {"older": older, "newer": newer}.items():
-    sent = client.send(growing, key=movers[0], value=b"one more").get(timeout=10)
-    print(name, "knows", len(client.partitions_for(growing)), "and sends to", sent.partition)
 my_movers.against(len(movers))
 
 # %% tags=["proof"]
 assert all(after[rider] == partition_of(rider, 8) for rider in riders), "eight, and another rule"
 assert len(movers) > keys / 2, len(movers)
-places = [record.partition for record in read(growing) if record.value == b"one more"]
-assert sorted(places) == sorted([before[movers[0]], after[movers[0]]]), places
+for client, number in {older: 6, newer: 8}.items():
+    assert len(client.partitions_for(growing)) == number, client.partitions_for(growing)
+    sent = client.send(growing, key=movers[0], value=b"one more").get(timeout=10)
+    assert sent.partition == partition_of(movers[0], number), sent
 assert sum(number % 6 == number % 8 for number in range(24)) == 6, "one number in four stays"
 
 # %% [markdown]
 # Not two eighths of them but about three quarters: of 24 numbers in a row only 6 leave the same
-# remainder with six and with eight. Old rides stay where they are, so a mover has records in two
+# remainder with six and with eight. Old rides stay where they are. So a mover has records in two
 # partitions, and a reader may see the receipt before the ride.
 #
-# The last two records had *one* key, and two producers chose two partitions: that is who decides.
-# The older one still knows six. Clients ask again after five minutes at the latest
-# (`metadata_max_age_ms`); until then producers may disagree, and a reader like this one misses the
-# new partitions.
-
-# %% [markdown]
 # So choose on the first day. A partition is read by one reader of a group (lesson 03), so there are
 # never more readers at work than partitions: divide the records a second of the busiest hour by
-# those that one reader can work off. A rule of thumb is twice that where keys matter, because
-# adding later moves them. But partitions can never be taken away, and thousands cost files, memory
-# and time when a broker fails.
+# those that one reader can work off. But partitions can never be taken away, and thousands cost
+# files, memory and time when a broker fails.
 
 # %% [markdown]
 # ## A hot key
@@ -313,22 +287,18 @@ salted = new_topic("orders-salted", 6)
 for number, shop in enumerate(shops):
     producer.send(salted, key=shop + b"-%d" % (number % 6), value=b"order")
 producer.flush(timeout=20)
-counts = partitions.filled(cluster, {"6": few, "48": many, "6, salted": salted})
-share = {name: 100 * max(records) / sum(records) for name, records in counts.items()}
 hot = [partition_of(b"shop 00-%d" % salt, 6) for salt in range(6)]
 print("the six keys of the hot shop go to the partitions", hot)
-title = f"Of 48 the fullest has {share['48']:.0f} %; of 6, salted, {share['6, salted']:.0f} %"
-ax = partitions.shares(counts)
-ax.set_title(title)
-charts.show(ax, f"{title}. A bar for each topic, cut into its partitions.")
+counts = partitions.filled(cluster, {"6": few, "48": many, "6 with salt": salted})
+share = partitions.show_shares(counts)
 
 # %% tags=["proof"]
 assert [sum(records) for records in counts.values()] == [1_000] * 3, counts
 assert share["6"] >= 70, share
 assert share["48"] >= 70, share
-assert share["6, salted"] < 50, share
+assert share["6 with salt"] < 50, share
 assert len(set(hot)) == 5, "two of them meet"
-assert share["6, salted"] > 100 / 6 + 10, share
+assert share["6 with salt"] > 100 / 6 + 10, share
 
 # %% [markdown]
 # Not a sixth, 17 %: nothing makes six keys go to six partitions, and where two of them meet is the
@@ -423,7 +393,7 @@ exercise.check("the mask", misplaced, lambda number: partitions.unmasked(number,
 
 # %% [markdown]
 # Those are the riders whose hash has that bit set. In Java it is the sign, and a negative number is
-# no partition. In Python *eight* partitions hide the mistake: eight divides the value of the bit.
+# no partition.
 
 # %% tags=["proof", "A139"]
 assert keys / 3 < misplaced < keys * 2 / 3, misplaced
@@ -442,15 +412,14 @@ from IPython.display import Markdown
 
 Markdown(f"""
 - The producer computes the partition: murmur2 of the key, without its highest bit, modulo the
-  number of partitions. For {keys:,} keys it was right; without a key it chooses, Java by batches.
+  number of partitions. For {keys:,} keys it was right. A partition that you name wins.
 - In a partition the order of appending is kept ({inside} steps back), across partitions it is not
   ({across}). One key has one order while all its producers use one rule, and the partitions stay.
 - Two partitions more moved {len(movers):,} of {keys:,} keys and left their old records behind.
 - A hot key kept {share["48"]:.0f} % in one of 48 partitions; salted, the fullest of six had
-  {share["6, salted"]:.0f} %.
+  {share["6 with salt"]:.0f} %.
 - A rule that names a partition which is not there cost {len(failed)} of {len(promises)} records.
 """)
 
 # %%
 cluster.close()
-spark.stop()

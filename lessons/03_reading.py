@@ -6,10 +6,10 @@
 
 # %% [markdown]
 # You will
-# - read a topic in a loop that ends, and say where a new reader begins,
-# - move a reader to any record, by its offset or by its time,
-# - kill a reader, say what its group finds again, and move that place,
-# - let two groups read the same records, and two members share them.
+# - read a topic in a loop that ends, and move a reader to any record,
+# - kill a reader, and say what its group finds again,
+# - let two groups read the same records, and two members share them,
+# - say where a new group begins, and mend one that reads nothing.
 #
 # Needs 00, 01 and 02. 25 minutes.
 
@@ -21,7 +21,7 @@ import time
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-from kafkalab import Choice, Cluster, Prediction, charts, clients, diagrams, quick
+from kafkalab import Choice, Cluster, Prediction, charts, diagrams, quick
 from kafkalab.lessons import reading
 from kafkalab.notebook import exercise
 
@@ -29,7 +29,7 @@ cluster = Cluster.start("single")
 cluster
 
 # %% [markdown]
-# ## Where does a reader begin?
+# ## A loop over records
 #
 # A shop takes orders. Twelve are in the log before anybody reads, one for each minute.
 
@@ -46,59 +46,34 @@ for minute in range(12):
 f"the last one has offset {receipt.offset}"
 
 # %% [markdown]
-# A consumer *subscribes* to topics, and then it is a loop over records. The loop does not end by
-# itself, as one more record may always come. kafka-python, not Kafka, has a setting for that:
-# `consumer_timeout_ms`. (It also lets a reader without a group subscribe; Java wants `assign`
-# there.) How many of the twelve orders does this loop get?
-
-# %% tags=["prediction"]
-my_orders = Prediction("orders")
-my_orders
+# A consumer *subscribes* to topics, and then it is a loop over records. This one begins at the
+# oldest, `earliest`. The loop does not end by itself, as one more record may always come.
+# kafka-python, not Kafka, has a setting for that: `consumer_timeout_ms`. (It also lets a reader
+# without a group subscribe; Java wants `assign` there.)
 
 # %%
 reader = KafkaConsumer(
-    bootstrap_servers=cluster.address, consumer_timeout_ms=patience, **quick.consumer
-)
-reader.subscribe([orders])
-received = []
-for record in reader:
-    received.append(record)
-my_orders.against(len(received))
-
-# %% tags=["proof"]
-assert receipt.offset == 11, receipt
-assert received == [], received
-assert reader.position(TopicPartition(orders, 0)) == 12, reader.position(TopicPartition(orders, 0))
-
-# %% [markdown]
-# There is no error, and nothing is missing from the log. Nobody has told this reader where to
-# begin, so a setting decides: its **reset policy**, `auto_offset_reset`. Kafka's default is
-# `latest`: begin at the end, and get what comes from now on. Change that one word.
-
-# %%
-reader = KafkaConsumer(
-    orders,  # subscribes, too
+    orders,  # subscribes
     bootstrap_servers=cluster.address,
     auto_offset_reset="earliest",
     consumer_timeout_ms=patience,
     **quick.consumer,
 )
-received = list(reader)
+received = []
+for record in reader:
+    received.append(record)
 [record.value.decode() for record in received]
 
 # %% tags=["proof"]
+assert receipt.offset == 11, receipt
 assert [record.offset for record in received] == list(range(12)), received
-
-# %% [markdown]
-# All twelve, from the oldest on. A price on a screen wants `latest`, and whoever must not miss a
-# record wants `earliest`.
 
 # %% [markdown]
 # ## What the reader remembers
 #
-# The loop hides a call: `poll`. It waits until records come, or until its time is over, and hands
-# them out by partition, at most `max_records` at once. The reader from above is at the end. Send it
-# back with `seek`, and watch its **position**.
+# All twelve. The loop hides a call: `poll`. It waits until records come, or until its time is over,
+# and hands them out by partition, at most `max_records` at once. The reader is at the end now. Send
+# it back with `seek`, and watch its **position**.
 
 # %%
 place = TopicPartition(orders, 0)
@@ -269,29 +244,194 @@ assert isinstance(closed, IllegalStateError), closed
 # %% [markdown]
 # ## Who else remembers?
 #
-# Now a reader with a name. The kitchen is a **consumer group**: `group_id` names it, and its
-# members read together. (Brokers at work take three seconds to start a group, so a loop has to wait
-# longer there.) On the first evening it runs with the default policy. On the second the cook has
-# found the cure, `earliest`. No order came in between. How many does the kitchen get then?
+# A clerk writes bills. He reads in a **consumer group**: `group_id` names it, and its members read
+# together. Such a reader can *commit* its position. The brokers keep that number for the group: its
+# **committed offset**.
+#
+# The clerk takes six orders, commits, takes three more, and is killed. So the clerk is a program of
+# its own, run by `reading.run`; `note` tells its numbers.
+
+# %%
+by_hand = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
+billing = reading.new_group(cluster, "billing")
+program = f"""
+clerk = KafkaConsumer("{orders}", group_id="{billing}", **settings)
+clerk.poll(timeout_ms=10_000, max_records=6)
+clerk.commit()
+note("poll 6,\\ncommit", clerk)
+clerk.poll(timeout_ms=10_000, max_records=3)
+note("poll 3,\\nkilled", clerk)
+os.kill(os.getpid(), signal.SIGKILL)  # ends at once and closes nothing
+"""
+steps = reading.run(program, bootstrap_servers=cluster.address, **by_hand)
+
+# %% [markdown]
+# Position 9, committed 6, and the log ends at 12. The next clerk joins the group and asks for one
+# order.
 
 # %% tags=["prediction"]
-my_kitchen = Prediction("orders for the kitchen")
-my_kitchen
+my_clerk = Choice("Which order does the next clerk get?", "order 0", "order 6", "order 9")
+my_clerk
+
+# %%
+next_clerk = KafkaConsumer(orders, bootstrap_servers=cluster.address, group_id=billing, **by_hand)
+(first,) = next_clerk.poll(timeout_ms=30_000, max_records=1)[place]
+story = [*steps, reading.step("next clerk:\npoll 1", next_clerk)]
+reading.show_handover(story)
+against = {
+    "order 0": f"`earliest` is asked without a commit; this group has {steps[-1].committed}.",
+    "order 9": "position 9 was known to one program, and that is gone.",
+}
+my_clerk.against(first.value.decode(), against)
+
+# %% tags=["proof", "A31", "A61", "B162", "B163"]
+places = [(one.position, one.committed, one.end) for one in story]
+assert places == [(6, 6, 12), (9, 6, 12), (7, 6, 12)], places
+assert steps[-1].position - first.offset == 3, (steps, first)
+more = next_clerk.poll(timeout_ms=10_000, max_records=2)[place]
+assert [first.offset, *(record.offset for record in more)] == [6, 7, 8], (first, more)
+found = admin.list_group_offsets(billing)[billing][place].offset
+assert found == 6, found  # neither clerk has committed more
+high_watermark = cluster.topic(orders).partitions[0].end_offset
+log_ends = cluster.log_ends(orders, 0)
+four = (steps[-1].position, found, high_watermark, log_ends)
+assert four == (9, 6, 12, {0: 12}), four
+assert "__consumer_offsets" in cluster.topics(internal=True), cluster.topics(internal=True)
+assert "__consumer_offsets" not in cluster.topics(), cluster.topics()
+
+# %% [markdown]
+# The position died with its program. The committed offset lies with the brokers, in a topic of
+# their own, `__consumer_offsets`. What was done since, they cannot know, so three orders come
+# again. When to commit is the subject of lesson 13.
+#
+# The next clerk also had to wait: the dead one, which had not said good-bye, stayed a member for
+# its session (45 seconds by default, `quick` has 6).
+
+# %% [markdown]
+# ## Two groups, two members
+#
+# An auditor reads nine orders and commits, in a group of his own. Does that take anything away from
+# billing?
+
+# %%
+audit = reading.new_group(cluster, "audit")
+auditor = KafkaConsumer(orders, bootstrap_servers=cluster.address, group_id=audit, **by_hand)
+checked = auditor.poll(timeout_ms=10_000, max_records=9)[place]
+auditor.commit()
+auditor.close()
+ax = diagrams.readers(cluster, orders, [billing, audit])
+lags = [cluster.group(name).total_lag for name in (billing, audit)]
+title = f"One log, two groups: {lags[0]} and {lags[1]} orders still to read"
+ax.set_title(title)
+charts.show(ax, f"The offsets 0 to 12, and under them where each group reads next. {title}.")
+
+# %% tags=["proof", "A12", "B83", "B166"]
+import re
+
+committed = admin.list_group_offsets([billing, audit])
+assert committed[billing][place].offset == 6, committed
+assert committed[audit][place].offset == 9, committed
+assert cluster.topic(orders).partitions[0].end_offset == 12, cluster.topic(orders)
+assert [one.offset for one in checked] == list(range(9)), checked
+assert checked[6] == first, (checked[6], first)  # the very record that billing got
+stored = sum(batch.records for batch in cluster.batches(orders, 0))
+assert stored == 12, stored  # read by several groups, and on the disk once
+# Partition by partition, so that the number of records to read is known.
+decoded = ""
+for partition in cluster.topic("__consumer_offsets").partitions:
+    if not partition.end_offset:
+        continue
+    command = "--bootstrap-server {bootstrap} --topic __consumer_offsets --timeout-ms 10000"
+    command += f" --partition {partition.partition} --offset earliest"
+    command += f" --max-messages {partition.end_offset}"
+    command += " --formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+    decoded += cluster.tool("kafka-console-consumer", *command.split()).stdout
+found = re.findall(r'"group":"(.*?)".*?"partition":(\d+).*?"offset":(\d+)', decoded)
+assert (audit, "0", "9") in found, decoded
+assert (billing, "0", "6") in found, decoded
+
+# %% [markdown]
+# Nothing. Each group has a number of its own for each partition, and the orders are there once.
+# What a group still has to read, log end less committed offset, is its **lag**.
+#
+# And two members of *one* group? Two drivers join one, and their topic has two partitions. Which of
+# them reads what?
+
+# %%
+parcels = cluster.unused("parcels")
+admin.create_topics({parcels: {"num_partitions": 2, "replication_factor": 1}})
+cluster.wait_for_topic(parcels)
+to_share = {"group_id": parcels, "auto_offset_reset": "earliest", **quick.consumer}
+ada = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="ada", **to_share)
+bob = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="bob", **to_share)
+reading.wait_for_partitions(ada, bob)  # joining takes some polls
+print("ada", *ada.assignment())
+print("bob", *bob.assignment())
+
+# %% tags=["proof", "A25"]
+from kafkalab import clients
+
+assert len(ada.assignment()) == len(bob.assignment()) == 1, (ada.assignment(), bob.assignment())
+for number in range(4):
+    producer.send(parcels, value=b"parcel %d" % number, partition=number % 2).get(timeout=10)
+for_ada = [record.value.decode() for record in clients.records_until_end(ada)]
+for_bob = [record.value.decode() for record in clients.records_until_end(bob)]
+assert len(for_ada) == len(for_bob) == 2, (for_ada, for_bob)
+assert sorted(for_ada + for_bob) == [f"parcel {number}" for number in range(4)], (for_ada, for_bob)
+apart = to_share | {"group_id": reading.new_group(cluster, "office")}
+with KafkaConsumer(parcels, bootstrap_servers=cluster.address, **apart) as office:
+    all_again = [record.value.decode() for record in clients.records_until_end(office)]
+assert set(all_again) == {*for_ada, *for_bob}, all_again
+assert len(all_again) == cluster.topic(parcels).records, all_again
+
+# %% [markdown]
+# They share: each **member** has one partition, and gets what comes there. So every group can read
+# all, whatever others read, and inside a group every partition has one reader. A third driver would
+# have none, and no error. Where members are to share one partition, there are share groups
+# (lesson 15).
+
+# %% [markdown]
+# ## When it goes wrong
+#
+# The kitchen gets a group, too, and nobody sets anything else. The twelve orders are still there.
+# How many does it get on the first evening?
+
+# %% tags=["prediction"]
+my_first = Prediction("orders on the first evening")
+my_first
 
 
 # %%
-def cook(policy="latest"):
-    settings = {"auto_offset_reset": policy, "consumer_timeout_ms": patience, **quick.consumer}
+def cook(**policy):
     with KafkaConsumer(
-        orders, bootstrap_servers=cluster.address, group_id="kitchen", **settings
+        orders,
+        bootstrap_servers=cluster.address,
+        group_id="kitchen",
+        consumer_timeout_ms=patience,
+        **policy,
+        **quick.consumer,
     ) as kitchen:
         return [record.value.decode() for record in kitchen]
 
 
 first_evening = cook()
-second_evening = cook("earliest")
-print(f"first evening: {len(first_evening)} orders")
-my_kitchen.against(len(second_evening))
+my_first.against(len(first_evening))
+
+# %% [markdown]
+# There is no error, and nothing is missing from the log. Nobody told this group where to begin, so
+# a setting decides: the **reset policy**, `auto_offset_reset`. Kafka's default is `latest`: begin
+# at the end, and get what comes from now on. A price on a screen wants that. Whoever must not miss
+# a record wants `earliest`.
+#
+# The cook finds this word. No order has come in between. How many does the kitchen get now?
+
+# %% tags=["prediction"]
+my_second = Prediction("orders on the second evening")
+my_second
+
+# %%
+second_evening = cook(auto_offset_reset="earliest")
+my_second.against(len(second_evening))
 
 # %% [markdown]
 # The cure does nothing. Somebody must have told the second cook where to begin. Ask the broker what
@@ -329,176 +469,7 @@ for policy in ("latest", "none"):
 assert starts["latest"] == 12, starts
 assert starts["none"] is NoOffsetForPartitionError, starts
 
-# %% [markdown]
-# `CURRENT-OFFSET` is the **committed offset**, the place at which the group goes on. A consumer of
-# a group *commits* its position by itself (`enable_auto_commit`): when it is closed, and in `poll`
-# every five seconds. It takes all that it handed out before as done. The first cook had read
-# nothing, and its position was the end.
-#
-# A commit comes before the policy. The policy is asked where there is no commit, or where the log
-# no longer has that offset. (A commit goes, too: by default a week after the last member.)
-#
-# `LAG` is the log's end less the committed offset. A **lag** of 0 says that the commit is at the
-# end. It does not say that the group has read a single record.
-
-# %% [markdown]
-# ## Two numbers
-#
-# Position and commit differ where a reader commits by hand. A clerk writes bills, commits after the
-# sixth and goes on to the ninth. Then the clerk is killed, and so it is a program of its own, run
-# by `reading.run`; `note` tells its numbers.
-
-# %%
-by_hand = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
-billing = reading.new_group(cluster, "billing")
-program = f"""
-clerk = KafkaConsumer("{orders}", group_id="{billing}", **settings)
-clerk.poll(timeout_ms=10_000, max_records=6)
-clerk.commit()
-note("poll 6,\\ncommit", clerk)
-clerk.poll(timeout_ms=10_000, max_records=3)
-note("poll 3,\\nkilled", clerk)
-os.kill(os.getpid(), signal.SIGKILL)  # ends at once and closes nothing
-"""
-steps = reading.run(program, bootstrap_servers=cluster.address, **by_hand)
-
-# %% [markdown]
-# Position 9, committed 6. The next clerk joins the group, asks for one order, and then for two
-# more.
-
-# %% tags=["prediction"]
-my_clerk = Choice("Which order does the next clerk get?", "order 0", "order 6", "order 9")
-my_clerk
-
-# %%
-next_clerk = KafkaConsumer(orders, bootstrap_servers=cluster.address, group_id=billing, **by_hand)
-(first,) = next_clerk.poll(timeout_ms=30_000, max_records=1)[place]
-story = [*steps, reading.step("next clerk:\npoll 1", next_clerk)]
-more = next_clerk.poll(timeout_ms=10_000, max_records=2)[place]
-story += [reading.step("poll 2", next_clerk)]
-against = {
-    "order 0": f"`earliest` is asked without a commit; this group has {steps[-1].committed}.",
-    "order 9": "position 9 was known to one program, and that is gone.",
-}
-my_clerk.against(first.value.decode(), against)
-
-# %%
-twice = sum(record.offset < steps[-1].position for record in [first, *more])
-ax = reading.offsets_over_steps(story)
-ax.set_title(f"{twice} orders were read twice: the commit was {steps[-1].committed}")
-charts.show(
-    ax,
-    f"Position {', '.join(str(one.position) for one in story)} after each step; the committed "
-    f"offset stays at {first.offset}, the log end at {story[-1].end}. {ax.get_title('left')}.",
-)
-
-# %% tags=["proof", "A31", "A61", "B162", "B163"]
-places = [(one.position, one.committed, one.end) for one in story]
-assert places == [(6, 6, 12), (9, 6, 12), (7, 6, 12), (9, 6, 12)], places
-assert [first.offset, *(record.offset for record in more)] == [6, 7, 8], (first, more)
-assert twice == 3, twice
-found = admin.list_group_offsets(billing)[billing][place].offset
-assert found == 6, found  # neither clerk has committed more
-high_watermark = cluster.topic(orders).partitions[0].end_offset
-log_ends = cluster.log_ends(orders, 0)
-four = (steps[-1].position, found, high_watermark, log_ends)
-assert four == (9, 6, 12, {0: 12}), four
-assert "__consumer_offsets" in cluster.topics(internal=True), cluster.topics(internal=True)
-assert "__consumer_offsets" not in cluster.topics(), cluster.topics()
-
-# %% [markdown]
-# The position died with its program. The brokers cannot know what was done since the last commit,
-# which they keep in a topic of their own, `__consumer_offsets`. The next clerk also had to wait:
-# the dead one, which had not said good-bye, stayed a member for its session (45 seconds by default,
-# `quick` has 6). When to commit is the subject of a later lesson.
-
-# %% [markdown]
-# ## Two groups, two members
-#
-# An auditor reads nine orders and commits, in a group of his own. Does that take anything away from
-# the kitchen or from billing?
-
-# %%
-audit = reading.new_group(cluster, "audit")
-auditor = KafkaConsumer(orders, bootstrap_servers=cluster.address, group_id=audit, **by_hand)
-checked = auditor.poll(timeout_ms=10_000, max_records=9)[place]
-auditor.commit()
-auditor.close()
-ax = diagrams.readers(cluster, orders, ["kitchen", billing, audit])
-lags = [cluster.group(name).total_lag for name in ("kitchen", billing, audit)]
-title = f"One log, three groups: {lags[0]}, {lags[1]} and {lags[2]} orders still to read"
-ax.set_title(title)
-charts.show(ax, f"The offsets 0 to 12, and under them where each group reads next. {title}.")
-
-# %% tags=["proof", "A12", "B83", "B166"]
-import re
-
-committed = admin.list_group_offsets([billing, audit])
-assert committed[billing][place].offset == 6, committed
-assert committed[audit][place].offset == 9, committed
-assert cluster.topic(orders).partitions[0].end_offset == 12, cluster.topic(orders)
-assert [one.offset for one in checked] == list(range(9)), checked
-assert checked[6] == first, (checked[6], first)  # the very record that billing got
-stored = sum(batch.records for batch in cluster.batches(orders, 0))
-assert stored == 12, stored  # read by several groups, and on the disk once
-command = "--bootstrap-server {bootstrap} --topic __consumer_offsets --from-beginning"
-command += f" --timeout-ms 10000 --max-messages {cluster.topic('__consumer_offsets').records}"
-command += " --formatter org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
-decoded = cluster.tool("kafka-console-consumer", *command.split()).stdout
-found = re.findall(r'"group":"(.*?)".*?"partition":(\d+).*?"offset":(\d+)', decoded)
-assert (audit, "0", "9") in found, decoded
-assert (billing, "0", "6") in found, decoded
-
-# %% [markdown]
-# Nothing. Each group has a number of its own for each partition, and the orders are there once.
-#
-# Two members of *one* group share. Two drivers join a group, and their topic has two partitions.
-# Four parcels will come. How many does Ada get?
-
-# %% tags=["prediction"]
-parcels = cluster.unused("parcels")
-admin.create_topics({parcels: {"num_partitions": 2, "replication_factor": 1}})
-cluster.wait_for_topic(parcels)
-to_share = {"group_id": parcels, "auto_offset_reset": "earliest", **quick.consumer}
-ada = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="ada", **to_share)
-bob = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="bob", **to_share)
-reading.wait_for_partitions(ada, bob)  # joining takes some polls
-
-my_parcels = Prediction("parcels for Ada")
-my_parcels
-
-# %%
-for number in range(4):
-    producer.send(parcels, value=b"parcel %d" % number, partition=number % 2).get(timeout=10)
-for_ada = [record.value.decode() for record in clients.records_until_end(ada)]
-for_bob = [record.value.decode() for record in clients.records_until_end(bob)]
-print("ada", for_ada, *ada.assignment())
-print("bob", for_bob, *bob.assignment())
-my_parcels.against(len(for_ada))
-
-# %% tags=["proof", "A25"]
-assert len(for_ada) == len(for_bob) == 2, (for_ada, for_bob)
-assert sorted(for_ada + for_bob) == [f"parcel {number}" for number in range(4)], (for_ada, for_bob)
-apart = to_share | {"group_id": reading.new_group(cluster, "office")}
-with KafkaConsumer(parcels, bootstrap_servers=cluster.address, **apart) as office:
-    all_again = [record.value.decode() for record in clients.records_until_end(office)]
-assert set(all_again) == {*for_ada, *for_bob}, all_again
-assert len(all_again) == cluster.topic(parcels).records, all_again
-
-# %% [markdown]
-# The group gave each **member** one partition, and with it that partition's parcels. So each group
-# can read all, whatever others read, and inside a group every partition has one reader. A third
-# driver would have none, and no error. Where members are to share one partition, there are
-# share groups: since Kafka 4.2, and in a later lesson.
-
-# %% [markdown]
-# ## When it goes wrong
-#
-# A new broker, five orders, all acknowledged, `earliest`, no commit. How many orders does a group
-# get? It has five seconds: Kafka's brokers take three until a new group has its partitions
-# (`group.initial.rebalance.delay.ms`; those of the course take none).
-
-# %%
+# %% tags=["proof", "A68", "C37"]
 by_default = {"offsets.topic.replication.factor": 3}  # the course's other brokers have 1
 lonely = Cluster.start("single", settings=by_default, beside=True)
 KafkaAdminClient(bootstrap_servers=lonely.address, **quick.admin).create_topics(["orders"])
@@ -507,39 +478,30 @@ sender = KafkaProducer(bootstrap_servers=lonely.address, **quick.producer)
 for number in range(5):
     sender.send("orders", value=b"order %d" % number).get(timeout=10)
 settings = {"group_id": "kitchen", "consumer_timeout_ms": 5_000, **by_hand}
-waiting = KafkaConsumer("orders", bootstrap_servers=lonely.address, **settings)
-hung = list(waiting)
-len(hung), waiting.assignment(), lonely.topic("orders").records
-
-# %% [markdown]
-# No order, no error, and five are there. The set of its partitions is empty, as a third driver's
-# would be; but this consumer is alone. The client keeps silent. Does the broker?
-
-# %%
+with KafkaConsumer("orders", bootstrap_servers=lonely.address, **settings) as waiting:
+    hung = list(waiting)
+    assert hung == [], hung
+    assert waiting.assignment() == set(), waiting.assignment()
 log = lonely.logs(0, lines=20_000).splitlines()
 warnings = [line for line in log if " WARN " in line and "__consumer_offsets" in line]
-print(f"{len(warnings)} times since it started:\n{warnings[-1]}")
-
-# %% tags=["proof", "A68", "C37"]
-assert hung == [], hung
-assert waiting.assignment() == set(), waiting.assignment()
 assert "INVALID_REPLICATION_FACTOR" in warnings[-1], warnings[-1]
-waiting.close()
 with KafkaConsumer(
     "orders", bootstrap_servers=lonely.address, auto_offset_reset="earliest", **quick.consumer
 ) as without_group:
     there = [record.offset for record in clients.records_until_end(without_group)]
 assert there == [0, 1, 2, 3, 4], there
+lonely.close()
 copies = cluster.broker_configs(0)["offsets.topic.replication.factor"].value
 assert copies == "1", copies  # this broker's groups have worked all the time
 assert len(checked) == 9, checked
 
 # %% [markdown]
-# Read it from left to right. *Auto topic creation failed for __consumer_offsets*: with the first
-# group the broker wants to make the topic of the commits. *Unable to replicate the partition 3
-# time(s)*: three copies are Kafka's default. *Only 1 broker(s)*: one broker cannot hold them. Where
-# one broker is all there shall be, the cure is `offsets.topic.replication.factor=1`. Where three
-# are meant, start the other two: with 1 every group's commits would lie on one disk.
+# `CURRENT-OFFSET` is the committed offset, and nobody wrote `commit`. A consumer of a group commits
+# its position by itself unless told not to (`enable_auto_commit`): in `poll` every five seconds,
+# and when it is closed. The first cook had read nothing, and its position was the end.
+#
+# A commit comes before the policy. The policy is asked where there is no commit, or where the log
+# no longer has that offset. And a lag of 0 does not say that the group has read a single record.
 
 # %% [markdown]
 # ## Your turn
@@ -586,17 +548,15 @@ assert len(at_last) == 12, at_last
 from IPython.display import Markdown
 
 Markdown(f"""
-- A reader without a commit begins where its reset policy says: `latest` gave {len(first_evening)},
-  `earliest` {len(received)} of {len(received)} orders.
 - The position is the offset of the next record. It is known to one program, and `seek` moves it.
-- The committed offset is known to the brokers. It comes before the policy, and a group goes on
-  there: {twice} orders were read twice after a clerk was killed.
-- Each group can read all orders; billing had {lags[1]} to go, the auditor {lags[2]}. Members of one
-  group share its partitions: {len(for_ada)} parcels went to Ada, {len(for_bob)} to Bob.
-- A group that waits without an error, and of which no member has a partition, is a case for the
-  broker's log.
+- The committed offset is known to the brokers, and a group goes on there: the clerk had come to
+  {steps[-1].position}, the next one began at {first.offset}.
+- Each group can read all orders; billing had {lags[0]} to go, the auditor {lags[1]}. Members of one
+  group share its partitions.
+- A group without a commit begins where its reset policy says: `latest` gave {len(first_evening)} of
+  {len(received)} orders. A commit comes before the policy: then `earliest` gave
+  {len(second_evening)}.
 """)
 
 # %%
-lonely.close()
 cluster.close()

@@ -11,16 +11,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from kafkalab.draw.drawing import PLATE
+from kafkalab.draw.picture import show
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
-    from pyspark.sql import DataFrame as SparkFrame
 
     from kafkalab.cluster.cluster import Cluster
 
 HOT, OTHERS = "#E69F00", "#D9E6EF"
-DOTS = ("#0072B2", "#D55E00", "#009E73")
 
 
 def steps_back(records: Sequence[ConsumerRecord]) -> int:
@@ -48,21 +46,6 @@ def changes(partitions: Sequence[int]) -> int:
     return sum(after != before for before, after in pairwise(partitions))
 
 
-def by_sender(frame: SparkFrame) -> dict[str, list[int]]:
-    """The partition of each record, in the order of sending, for each client.
-
-    A value is the name of the client and the number of the record.
-    """
-    places: dict[str, list[int]] = {}
-    rows = [
-        (*one.value.split(), one.partition)
-        for one in frame.selectExpr("string(value) as value", "partition").collect()
-    ]
-    for client, _, partition in sorted(rows, key=lambda row: int(row[1])):
-        places.setdefault(client, []).append(partition)
-    return dict(sorted(places.items()))
-
-
 def out_of_order(records: Sequence[ConsumerRecord]) -> str:
     """What is not right yet of the steps of one lift, sent with a key and read back."""
     if any(record.key is None for record in records):
@@ -80,32 +63,6 @@ def unmasked(number: int, home: Mapping[bytes, int]) -> str:
     if number == moved:
         return ""
     return "count those for which `murmur2(rider) % 6` is not `home[rider]`."
-
-
-def in_order_of_sending(clients: Mapping[str, Sequence[int]]) -> Axes:
-    """The partition of each record, in the order of sending: a strip for each client.
-
-    Returns the uppermost strip, whose title is the drawing's.
-    """
-    figure, strips = plt.subplots(
-        len(clients), 1, figsize=(7.5, 0.6 + 1.6 * len(clients)), sharex=True, sharey=True
-    )
-    for ax, (client, partitions), colour in zip(strips, clients.items(), DOTS, strict=False):
-        ax.plot(partitions, linestyle="", marker="|", markersize=7, color=colour)
-        ax.set(ylabel="partition", yticks=range(max(partitions) + 1))
-        ax.set_ylim(-0.6, max(map(max, clients.values())) + 0.6)
-        ax.text(
-            1.01,
-            0.5,
-            f"{client}:\n{changes(partitions):,} changes",
-            transform=ax.transAxes,
-            va="center",
-            color=colour,
-            bbox=PLATE,
-        )
-    strips[-1].set_xlabel("place in the order of sending")
-    figure.align_ylabels(strips)
-    return strips[0]
 
 
 def filled(cluster: Cluster, topics: Mapping[str, str]) -> dict[str, list[int]]:
@@ -135,3 +92,14 @@ def shares(counts: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     ax.grid(axis="y", visible=False)
     return ax
+
+
+def show_shares(counts: Mapping[str, Sequence[int]]) -> dict[str, float]:
+    """The chart of these counts; returns the percentage that the fullest partition of each has."""
+    percent = {name: 100 * max(records) / sum(records) for name, records in counts.items()}
+    ax = shares(counts)
+    found = ", ".join(f"{one:.0f} % ({name})" for name, one in percent.items())
+    title = f"The fullest partition has {found}"
+    ax.set_title(title)
+    show(ax, f"{title}. A bar for each topic, cut into its partitions.")
+    return percent

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kafkalab import members
 from kafkalab.draw.drawing import PLATE
+from kafkalab.draw.picture import show
 from kafkalab.wait import wait_until
 
 if TYPE_CHECKING:
@@ -163,3 +164,21 @@ def offsets_over_steps(steps: Sequence[Noted], ax: Axes | None = None) -> Axes:
     ax.set_xlim(-0.1, len(steps) + 0.7)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     return ax
+
+
+def show_handover(steps: Sequence[Noted]) -> None:
+    """The chart of these steps; the last one is by another reader, of the same group.
+
+    Its title says how many records that reader gets again.
+    """
+    before = steps[-2]
+    committed = before.committed or 0
+    title = f"{before.position - committed} orders come again: the commit was {committed}"
+    ax = offsets_over_steps(steps)
+    ax.set_title(title)
+    positions = ", ".join(str(one.position) for one in steps)
+    show(
+        ax,
+        f"Position {positions} after each step; the committed offset stays at {committed}, the log "
+        f"end at {before.end}. {title}.",
+    )

@@ -42,15 +42,15 @@ def test_the_mask_moves_about_half_of_the_keys():
     assert "count those" in partitions.unmasked(moved + 1, home)
 
 
-def test_each_client_has_a_strip_that_counts_its_changes():
-    first = partitions.in_order_of_sending({"java": [0, 0, 1], "dice": [0, 1, 0]})
-    _, second = first.figure.axes
-    assert words(first) == ["java:\n1 changes"]
-    assert words(second) == ["dice:\n2 changes"]
-
-
 def test_the_fullest_partition_is_named():
     assert words(partitions.shares({"6": [10, 60, 30], "2": [50, 50]})) == ["60%", "50%"]
+
+
+def test_the_title_says_what_the_fullest_has(capsys):
+    share = partitions.show_shares({"6": [10, 60, 30], "2 with salt": [50, 50]})
+    assert share == {"6": 60, "2 with salt": 50}
+    title = "The fullest partition has 60 % (6), 50 % (2 with salt)."
+    assert capsys.readouterr().out.startswith(title)
 
 
 def test_each_topic_has_the_records_of_its_partitions():

@@ -42,6 +42,14 @@ def test_the_chart_tells_where_each_offset_ended():
     assert "read, not\ncommitted" in shown
 
 
+def test_a_handover_says_what_comes_again(capsys):
+    steps = [Noted("commit", 6, 6, 12), Noted("killed", 9, 6, 12), Noted("next", 7, 6, 12)]
+    reading.show_handover(steps)
+    told = capsys.readouterr().out
+    assert told.startswith("Position 6, 9, 7 after each step; the committed offset stays at 6")
+    assert "3 orders come again: the commit was 6." in told
+
+
 def test_without_a_commit_it_draws_none():
     shown = words(reading.offsets_over_steps([Noted("poll", 6, None, 12)]))
     assert not any("committed" in word for word in shown)
