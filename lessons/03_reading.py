@@ -9,7 +9,7 @@
 # - read a topic in a loop that ends, and move a reader to any record,
 # - kill a reader, and say what its group finds again,
 # - let two groups read the same records, and two members share them,
-# - say where a new group begins, and mend one that reads nothing.
+# - say where a new group begins, and mend one that begins in the wrong place.
 #
 # Needs 00, 01 and 02. 25 minutes.
 
@@ -249,7 +249,8 @@ assert isinstance(closed, IllegalStateError), closed
 # **committed offset**.
 #
 # The clerk takes six orders, commits, takes three more, and is killed. So the clerk is a program of
-# its own, run by `reading.run`; `note` tells its numbers.
+# its own, run by `reading.run`; `note` tells its numbers. With `enable_auto_commit=False` only he
+# commits.
 
 # %%
 by_hand = {"auto_offset_reset": "earliest", "enable_auto_commit": False, **quick.consumer}
@@ -276,17 +277,18 @@ my_clerk
 # %%
 next_clerk = KafkaConsumer(orders, bootstrap_servers=cluster.address, group_id=billing, **by_hand)
 (first,) = next_clerk.poll(timeout_ms=30_000, max_records=1)[place]
-story = [*steps, reading.step("next clerk:\npoll 1", next_clerk)]
+begun = reading.begun("next clerk\nbegins", first, steps[-1])
+story = [*steps, begun, reading.step("polls 1", next_clerk)]
 reading.show_handover(story)
 against = {
-    "order 0": f"`earliest` is asked without a commit; this group has {steps[-1].committed}.",
+    "order 0": f"`earliest` is for a group without a commit; this one has {steps[-1].committed}.",
     "order 9": "position 9 was known to one program, and that is gone.",
 }
 my_clerk.against(first.value.decode(), against)
 
 # %% tags=["proof", "A31", "A61", "B162", "B163"]
 places = [(one.position, one.committed, one.end) for one in story]
-assert places == [(6, 6, 12), (9, 6, 12), (7, 6, 12)], places
+assert places == [(6, 6, 12), (9, 6, 12), (6, 6, 12), (7, 6, 12)], places
 assert steps[-1].position - first.offset == 3, (steps, first)
 more = next_clerk.poll(timeout_ms=10_000, max_records=2)[place]
 assert [first.offset, *(record.offset for record in more)] == [6, 7, 8], (first, more)
@@ -301,11 +303,11 @@ assert "__consumer_offsets" not in cluster.topics(), cluster.topics()
 
 # %% [markdown]
 # The position died with its program. The committed offset lies with the brokers, in a topic of
-# their own, `__consumer_offsets`. What was done since, they cannot know, so three orders come
-# again. When to commit is the subject of lesson 13.
+# their own, `__consumer_offsets`. How far a program came since, they cannot know, so three orders
+# come again. When to commit is the subject of lesson 13.
 #
-# The next clerk also had to wait: the dead one, which had not said good-bye, stayed a member for
-# its session (45 seconds by default, `quick` has 6).
+# Between the two nobody read: the dead clerk had not said good-bye, and counts as a member until
+# the broker has heard nothing of him for a *session* (45 seconds by default, `quick` has 6).
 
 # %% [markdown]
 # ## Two groups, two members
@@ -321,9 +323,9 @@ auditor.commit()
 auditor.close()
 ax = diagrams.readers(cluster, orders, [billing, audit])
 lags = [cluster.group(name).total_lag for name in (billing, audit)]
-title = f"One log, two groups: {lags[0]} and {lags[1]} orders still to read"
+title = f"One log, two groups: {lags[0]} and {lags[1]} orders not committed yet"
 ax.set_title(title)
-charts.show(ax, f"The offsets 0 to 12, and under them where each group reads next. {title}.")
+charts.show(ax, f"The offsets 0 to 12, and under them the committed offset of each group. {title}.")
 
 # %% tags=["proof", "A12", "B83", "B166"]
 import re
@@ -352,7 +354,9 @@ assert (billing, "0", "6") in found, decoded
 
 # %% [markdown]
 # Nothing. Each group has a number of its own for each partition, and the orders are there once.
-# What a group still has to read, log end less committed offset, is its **lag**.
+# What a group has not committed yet, log end less committed offset, is its **lag**. (The log ends
+# at 12, the place of the next order. The clerk has order 6 in hand, and it counts: he has not
+# committed it.)
 #
 # And two members of *one* group? Two drivers join one, and their topic has two partitions. Which of
 # them reads what?
@@ -361,10 +365,11 @@ assert (billing, "0", "6") in found, decoded
 parcels = cluster.unused("parcels")
 admin.create_topics({parcels: {"num_partitions": 2, "replication_factor": 1}})
 cluster.wait_for_topic(parcels)
-to_share = {"group_id": parcels, "auto_offset_reset": "earliest", **quick.consumer}
+drivers = reading.new_group(cluster, "drivers")
+to_share = {"group_id": drivers, "auto_offset_reset": "earliest", **quick.consumer}
 ada = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="ada", **to_share)
 bob = KafkaConsumer(parcels, bootstrap_servers=cluster.address, client_id="bob", **to_share)
-reading.wait_for_partitions(ada, bob)  # joining takes some polls
+reading.wait_for_partitions(ada, bob)  # who was alone gives one up in a next poll
 print("ada", *ada.assignment())
 print("bob", *bob.assignment())
 
@@ -418,7 +423,8 @@ first_evening = cook()
 my_first.against(len(first_evening))
 
 # %% [markdown]
-# There is no error, and nothing is missing from the log. Nobody told this group where to begin, so
+# There is no error, nothing is missing from the log, and it was in the group (what it left there
+# comes below). Nobody told this group where to begin, so
 # a setting decides: the **reset policy**, `auto_offset_reset`. Kafka's default is `latest`: begin
 # at the end, and get what comes from now on. A price on a screen wants that. Whoever must not miss
 # a record wants `earliest`.
@@ -497,8 +503,8 @@ assert len(checked) == 9, checked
 
 # %% [markdown]
 # `CURRENT-OFFSET` is the committed offset, and nobody wrote `commit`. A consumer of a group commits
-# its position by itself unless told not to (`enable_auto_commit`): in `poll` every five seconds,
-# and when it is closed. The first cook had read nothing, and its position was the end.
+# its position by itself, done or not, unless told not to (`enable_auto_commit`): in `poll` every
+# five seconds, and when it is closed. The first cook had read nothing; its position was the end.
 #
 # A commit comes before the policy. The policy is asked where there is no commit, or where the log
 # no longer has that offset. And a lag of 0 does not say that the group has read a single record.
@@ -506,10 +512,10 @@ assert len(checked) == 9, checked
 # %% [markdown]
 # ## Your turn
 #
-# Every bill from 6.5 minutes after opening on was wrong. `offsets_for_times` takes
-# `{place: milliseconds}` and gives, for each partition, where the first record lies that is not
-# older: its `offset`. (Where all are older, None.) Move `reader` there, and poll once: `late` shall
-# be the list of records.
+# All bills for orders since 6.5 minutes after opening were wrong. `offsets_for_times` takes
+# `{place: milliseconds}`. For each partition it gives the first record of that time or later, or
+# None; where it lies is its `offset`. Move `reader` there, and poll once: `late` shall be the list
+# of records.
 
 # %% tags=["exercise"]
 since = opening + int(6.5 * 60_000)
@@ -551,11 +557,11 @@ Markdown(f"""
 - The position is the offset of the next record. It is known to one program, and `seek` moves it.
 - The committed offset is known to the brokers, and a group goes on there: the clerk had come to
   {steps[-1].position}, the next one began at {first.offset}.
-- Each group can read all orders; billing had {lags[0]} to go, the auditor {lags[1]}. Members of one
-  group share its partitions.
+- Each group can read all orders; billing had {lags[0]} not committed, the auditor {lags[1]}.
+  Members of one group share its partitions.
 - A group without a commit begins where its reset policy says: `latest` gave {len(first_evening)} of
-  {len(received)} orders. A commit comes before the policy: then `earliest` gave
-  {len(second_evening)}.
+  {len(received)} orders. Now it had a commit, and a commit comes first:
+  with `earliest` it got {len(second_evening)}.
 """)
 
 # %%

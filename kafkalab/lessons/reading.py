@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -61,6 +61,11 @@ def step(what: str, consumer: KafkaConsumer) -> Noted:
         committed=consumer.committed(place),
         end=consumer.end_offsets([place])[place],
     )
+
+
+def begun(what: str, first: Any, before: Noted) -> Noted:
+    """Where a reader began, by the first record that it got; group and log are as before."""
+    return replace(before, what=what, position=first.offset)
 
 
 def run(
@@ -167,13 +172,14 @@ def offsets_over_steps(steps: Sequence[Noted], ax: Axes | None = None) -> Axes:
 
 
 def show_handover(steps: Sequence[Noted]) -> None:
-    """The chart of these steps; the last one is by another reader, of the same group.
+    """The chart of these steps; the last two are by another reader, of the same group: it begins,
+    and polls.
 
     Its title says how many records that reader gets again.
     """
-    before = steps[-2]
+    before, begins = steps[-3], steps[-2]
     committed = before.committed or 0
-    title = f"{before.position - committed} orders come again: the commit was {committed}"
+    title = f"{before.position - begins.position} orders come again: the commit was {committed}"
     ax = offsets_over_steps(steps)
     ax.set_title(title)
     positions = ", ".join(str(one.position) for one in steps)

@@ -43,10 +43,11 @@ def test_the_chart_tells_where_each_offset_ended():
 
 
 def test_a_handover_says_what_comes_again(capsys):
-    steps = [Noted("commit", 6, 6, 12), Noted("killed", 9, 6, 12), Noted("next", 7, 6, 12)]
-    reading.show_handover(steps)
+    steps = [Noted("commit", 6, 6, 12), Noted("killed", 9, 6, 12)]
+    steps.append(reading.begun("next", records(6)[0], steps[-1]))
+    reading.show_handover([*steps, Noted("polls", 7, 6, 12)])
     told = capsys.readouterr().out
-    assert told.startswith("Position 6, 9, 7 after each step; the committed offset stays at 6")
+    assert told.startswith("Position 6, 9, 6, 7 after each step; the committed offset stays at 6")
     assert "3 orders come again: the commit was 6." in told
 
 
