@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 POINTS = {"ready": 2, "booked": 8, "placed": 2, "committed": 2}
 KILLS = 10
 
+# How a program of the page begins: its tables, with a row for its partition, and two statements.
+TABLES = """\
+import sqlite3
+db = sqlite3.connect(file, isolation_level=None)  # a transaction lasts from BEGIN to COMMIT
+db.execute("CREATE TABLE IF NOT EXISTS charges (offset, amount, by)")
+db.execute("CREATE TABLE IF NOT EXISTS offsets (topic, part, next, PRIMARY KEY (topic, part))")
+db.execute("INSERT OR IGNORE INTO offsets VALUES (?, ?, 0)", place)
+book = "INSERT INTO charges VALUES (?, ?, ?)"
+move = "UPDATE offsets SET next = ? WHERE topic = ? AND part = ?"
+"""
+
 
 @dataclass(frozen=True)
 class Life:
@@ -166,3 +177,19 @@ def not_these(found: Sequence[Any], wanted: Sequence[Any]) -> str:
     if len(found) != len(wanted):
         return f"there are {len(found)} records, and it should be {len(wanted)}."
     return f"the first one has offset {found[0].offset}, and it should be {wanted[0].offset}."
+
+
+def book_up_to(most: int, records: Sequence[Any]) -> sqlite3.Connection:
+    """Book all of these in one transaction of a database that takes no amount above `most`.
+
+    Prints why the database refuses, where it does; then none of them is in it.
+    """
+    db = sqlite3.connect(":memory:")
+    db.execute(f"CREATE TABLE charges (offset, amount CHECK (amount <= {most:d}))")
+    try:
+        with db:  # one transaction
+            for one in records:
+                db.execute("INSERT INTO charges VALUES (?, ?)", (one.offset, int(one.value)))
+    except sqlite3.IntegrityError as error:
+        print(error)
+    return db

@@ -38,6 +38,9 @@ def danger(point):
         note("at", point=point, committed=consumer.committed(place) if grouped else None)
     if dies:
         os.kill(os.getpid(), signal.SIGKILL)
+def charge(offset):
+    note("charged", offset=offset)
+    danger("charged")
 """
 
 # A member that runs programs in children of its own, so that what a start costs (the imports) is

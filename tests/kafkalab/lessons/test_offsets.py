@@ -22,7 +22,7 @@ consumer = type("Nobody", (), {"config": {"group_id": None}})
 place = 0
 for number in range(5):
     danger("ready")
-    note("charged", offset=number)
+    charge(number)
 """
 
 
@@ -51,6 +51,12 @@ def test_a_program_dies_where_it_is_to_die_and_the_next_one_runs(nowhere):
     assert [e.facts["offset"] for e in killed if e.what == "charged"] == [0, 1]
     assert [e.facts["offset"] for e in ended if e.what == "charged"] == [0, 1, 2, 3, 4]
     assert "ended" not in {e.what for e in killed}
+
+
+@pytest.mark.process
+def test_a_charge_is_noted_before_its_program_dies(nowhere):
+    (killed,) = run_all(nowhere, "in a charge", [ProgramRun(ALONE, ("charged", 2))]).events()
+    assert [e.facts["offset"] for e in killed if e.what == "charged"] == [0, 1]
 
 
 @pytest.mark.process
@@ -125,6 +131,19 @@ def test_records_that_are_not_yet_those(books):
     assert "first one has offset 44, and it should be 40" in offsets.not_these(late, records)
     assert "1 records, and it should be 2" in offsets.not_these(again[:1], records)
     assert "0 records" in offsets.not_these([], records)
+
+
+def test_a_database_takes_all_of_a_batch_or_nothing(capsys):
+    records = [Namespace(offset=number, value=b"%d" % number) for number in (41, 42, 43)]
+    refused = offsets.book_up_to(42, records)
+    assert "amount <= 42" in capsys.readouterr().out
+    assert refused.execute("SELECT * FROM charges").fetchall() == []
+    assert refused.total_changes == 2
+    taken = offsets.book_up_to(42, records[:2])
+    assert taken.execute("SELECT * FROM charges").fetchall() == [(41, 41), (42, 42)]
+    assert capsys.readouterr().out == ""
+    for db in (refused, taken):
+        db.close()
 
 
 def text(value):
