@@ -424,7 +424,8 @@ my_first.against(len(first_evening))
 
 # %% [markdown]
 # There is no error, nothing is missing from the log, and it was in the group (what it left there
-# comes below). Nobody told this group where to begin, so
+# comes below; where brokers wait three seconds before they start a group, as by default, a loop has
+# to wait longer). Nobody told this group where to begin, so
 # a setting decides: the **reset policy**, `auto_offset_reset`. Kafka's default is `latest`: begin
 # at the end, and get what comes from now on. A price on a screen wants that. Whoever must not miss
 # a record wants `earliest`.

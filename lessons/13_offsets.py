@@ -21,7 +21,7 @@ seed = 6  # draws the points of ten kills, in the second half
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.errors import NoOffsetForPartitionError
 
-from kafkalab import Cluster, Prediction, charts, quick
+from kafkalab import Choice, Cluster, Prediction, charts, quick
 from kafkalab.lessons import offsets
 from kafkalab.notebook import exercise
 
@@ -82,18 +82,27 @@ assert careful_trial.charged == (list(range(8)), list(range(4, 12))), careful_tr
 assert careful_trial.committed == [None, 4, 4], careful_trial
 
 # %% [markdown]
-# The second run begins at the commit of the first batch. So this program charges **at least once**.
+# The second run begins at the commit of the first batch.
 #
 # Move one line, and the commit comes before the work. The changed program is killed after its sixth
 # charge.
+
+# %% tags=["prediction"]
+my_titles = Choice(
+    "A book calls the first program “at most once” and the changed one “at least once”. Right?",
+    "right",
+    "swapped",
+)
+my_titles
 
 # %%
 commit = "    consumer.commit()\n"
 ready = '    danger("ready")\n'
 hasty = careful.replace(commit, "").replace(ready, commit + ready)
 hasty_trial = desk.killed(hasty, ("charged", 6))
-print(hasty)
-hasty_trial
+print(hasty, hasty_trial, sep="\n\n")
+lost = f"the first lost {len(careful_trial.never)} payments, this one {len(hasty_trial.never)}."
+my_titles.against("swapped", {"right": lost})
 
 # %% tags=["proof", "B187"]
 assert hasty_trial.twice == [], hasty_trial
@@ -104,7 +113,8 @@ assert hasty.index("commit()") < hasty.index("charge("), hasty
 
 # %% [markdown]
 # It died in the middle of a batch whose commit said that all of it was done. **At most once**: what
-# the second run skips is charged never, and nobody gets an error.
+# the second run skips is charged never, and nobody gets an error. The first program charges **at
+# least once**.
 
 # %% [markdown]
 # ## The automatic commit
