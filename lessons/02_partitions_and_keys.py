@@ -248,9 +248,10 @@ assert sum(number % 6 == number % 8 for number in range(24)) == 6, "one number i
 # %% [markdown]
 # Not two eighths of them but about three quarters: of 24 numbers in a row only 6 leave the same
 # remainder with six and with eight. Old rides stay where they are. So a mover has records in two
-# partitions, and a reader may see the receipt before the ride. (`newer` learned of the eight when it
-# began. `older` goes on with six until it asks again, by default within five minutes, so for a while
-# the two disagree.)
+# partitions, and a reader may see the receipt before the ride.
+#
+# `newer` learned of the eight when it began. `older` goes on with six until it asks again, by
+# default within five minutes. Meanwhile the two disagree.
 #
 # So choose on the first day. A partition is read by one reader of a group (lesson 03), so there are
 # never more readers at work than partitions: divide the records a second of the busiest hour by

@@ -122,7 +122,7 @@ assert hasty.index("commit()") < hasty.index("charge("), hasty
 # By default the client commits by itself (`enable_auto_commit=True`): in `poll`, when an interval
 # is over (5 seconds; here a millisecond, so every poll commits). This program also gathers all
 # payments before it charges them. It is killed after its second poll, with nothing charged. How
-# many are never charged?
+# many are never charged? (The chart has all four programs, killed there and after six charges.)
 
 # %% tags=["prediction"]
 start = careful[: careful.index("while")]
@@ -281,11 +281,12 @@ for storing in ("by itself", "when done"):
 # what a program has put aside can be lost. A loop that finishes before it polls again is at least
 # once, as the third row shows.
 #
-# `close` commits, too, and takes the *last* poll's records as done. So with
-# `finally: consumer.close()` an exception in the work loses the rest of its batch.
+# With the automatic commit `close` commits, too, and takes the *last* poll's records as done. So
+# with `finally: consumer.close()` an exception in the work loses the rest of its batch.
 #
-# > Java's consumer with the older group protocol commits automatically the same way. librdkafka's
-# > clients do not: [Commits, in detail](../lessons/reference/kafka.md#commits-in-detail).
+# > Java's consumer with the older group protocol commits automatically at the same moments,
+# > librdkafka's clients at others:
+# > [Commits, in detail](../lessons/reference/kafka.md#commits-in-detail).
 
 # %% tags=["proof", "B161"]
 # What a commit costs, waiting for its answer or not, and who hears of a refusal.
@@ -327,9 +328,10 @@ with KafkaConsumer(bootstrap_servers=cluster.address, **own) as payer:
 # ## Work and offset change together
 #
 # Lesson 10 made work and commit one step where the work ends in Kafka. A card's charge cannot be
-# taken back, rows of a database (SQLite, a file) can. So the charges become rows, and the offset a
-# row of the *same* database. This program has no group: it asks its database where to go on, and
-# calls `seek`. `offsets.TABLES` makes the tables and names the statements `book` and `move`.
+# taken back, rows of a database (SQLite, a file) can. So the next program *books* payments: each is
+# a row, and the offset a row of the *same* database. (Whoever charges a card for each row has the
+# first problem again.) The program has no group: it asks its database where to go on, and calls
+# `seek`. `offsets.TABLES` makes the tables and names the statements `book` and `move`.
 
 # %%
 print(offsets.TABLES)
@@ -341,7 +343,7 @@ consumer.seek(place, at)
 """
 
 # %% [markdown]
-# Between BEGIN and COMMIT lies one transaction of the database: a batch of charges, and the offset
+# Between BEGIN and COMMIT lies one transaction of the database: a batch of payments, and the offset
 # behind it.
 
 # %%
@@ -361,12 +363,12 @@ while consumer.position(place) < end:
 # %% [markdown]
 # A hundred payments, and ten kills at points drawn by `seed`; then a run to the end. Beside it the
 # same program, without `BEGIN` and `COMMIT`, is killed at points of the same names. How many
-# payments does the first charge twice or never?
+# payments does the first book twice or never?
 
 # %% tags=["prediction"]
 apart = together.replace('db.execute("BEGIN IMMEDIATE")', "").replace('db.execute("COMMIT")', "")
 both = {"one transaction": together, "each line by itself": apart}
-my_wrong = Prediction("payments charged twice or never")
+my_wrong = Prediction("payments booked twice or never")
 my_wrong
 
 # %%
@@ -378,7 +380,7 @@ print(my_wrong.against(wrong["one transaction"]))
 axes = offsets.by_life(books, 100)
 title = "Ten kills: {} payments wrong with one transaction, {} without".format(*wrong.values())
 axes[0].figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-charts.show(axes[0], f"{title}. The offsets that each run charged, in two programs.")
+charts.show(axes[0], f"{title}. The offsets that each run booked, in two programs.")
 
 # %% tags=["proof", "B85", "B188"]
 amounts = {number: number + 1 for number in range(100)}
@@ -770,17 +772,17 @@ assert newest_quotes == quotes_of_spark, (newest_quotes, quotes_of_spark)
 spark.stop()
 
 # %% [markdown]
-# None. What a run had written and not committed is gone, charges and offset (its bar shows earlier
-# batches). The next begins where the last whole transaction ended. The effect of each payment is
-# there **exactly once**. (Two runs at the same time need one word more: the offset moves only `AND
-# next =` the one at which the batch began, else the transaction is rolled back.)
+# None. What a run had written and not committed is gone, rows and offset (its bar shows earlier
+# batches). The next begins where the last whole transaction ended. Each payment is booked **exactly
+# once**. (For two runs at the same time that is not enough: `move` would have to change the offset
+# only where it is still the one at which the batch began, and a run that changes no row roll back.)
 
 # %% [markdown]
 # ## When it goes wrong
 #
-# Brokers let a commit **expire**, by default after seven days (`offsets.retention.minutes`; from
-# when on, says [the reference](../lessons/reference/kafka.md#commits-in-detail)). Here an admin
-# client deletes it, which leaves the same.
+# Brokers let a commit **expire**: by default seven days after the last member of its group has
+# gone, and with `assign`, where there are no members, seven days after the commit itself
+# (`offsets.retention.minutes`). Here an admin client deletes it, which leaves the same.
 #
 # A clerk has committed 40 of the hundred payments. It starts again without that commit, with each
 # reset policy. Where does it begin?
