@@ -9,7 +9,7 @@
 # You will
 # - say why a log, and not a queue or a table, stands between those who write and those who read,
 # - send a record, find it again by its address, and try to overwrite it,
-# - find out what a single address is good for,
+# - find out what the address of a single broker is good for,
 # - see a client fail, and find out when and why.
 #
 # Needs nothing but this page; 25 minutes.
@@ -24,9 +24,9 @@ patience = 2_000  # milliseconds that a client without hope may wait
 # somebody writes a third program and wants last year too. If each thermometer had to know each
 # program, nothing could be added, and a program that is down for an hour would miss that hour.
 #
-# So a store stands between them. Three kinds are at hand. A queue
-# hands each value out once. A table has one row for each thermometer. A log has the values one
-# after another.
+# So a store stands between them. Three kinds are at hand. A queue hands each value out once. A
+# table of the present state has one row for each thermometer. A log has the values one after
+# another.
 
 # %% tags=["prediction"]
 from kafkalab import Choice
@@ -55,7 +55,8 @@ why = {"the queue": f"it holds {queue}.", "the table": f"it holds {table}."}
 my_store.against("the log", why)  # beside what you chose
 
 # %% [markdown]
-# What was read is gone from the queue, and the table keeps the newest. In a log reading takes
+# What was read is gone from the queue, and the table keeps the newest. (One with a row for each
+# value would be a log.) In a log reading takes
 # nothing away. So each reader has a place of its own in it, and one can come a year late, if the
 # log keeps a year. (Kafka's default is a week.)
 #
@@ -95,7 +96,7 @@ assert list(table.values()) == [23.5], table
 # %%
 from kafkalab import Cluster
 
-cluster = Cluster.start("replicated")
+cluster = Cluster.start("replicated")  # three brokers; copies come in lesson 06
 cluster
 
 # %% tags=["proof", "A10"]
@@ -126,8 +127,9 @@ cluster.topic("temperatures")
 
 # %% [markdown]
 # Three partitions, all empty. `leader` is the broker that keeps one; the rest is for later. Now a
-# producer sends. The key says what a value is about, and a header is a note beside it. `send` gives
-# back a promise, and `get` waits until a broker has added the record and says where.
+# producer sends. The key says what a value is about, here the city. A header is a note beside it,
+# here the place. `send` gives back a promise, and `get` waits until a broker has added the record
+# and says where.
 
 # %%
 from kafka import KafkaProducer
@@ -165,14 +167,15 @@ assert record.offset == receipt.offset, record
 
 # %% [markdown]
 # You gave a key, a value and a header, and the client added the time. A **record** is these four;
-# the other two say where it lies. The client chose the partition. The offset nobody chose: the
-# broker counts. An address is a topic, a partition and an offset.
+# the other two say where it lies. The client chose the partition, by the key (lesson 02). The
+# offset nobody chose: the broker counts. A record's address is a topic, a partition and an offset.
 
 # %% [markdown]
 # ## Overwrite it
 #
-# The roof warms up, and you send four more temperatures with the same key. Spark, which later
-# lessons use, then reads the topic as a table. From your first record on, how many have that key?
+# It gets warmer in the city, and you send four more temperatures with the same key. Spark, which
+# later lessons use, then reads the topic as a table. From your first record on, how many have that
+# key?
 
 # %% tags=["prediction"]
 from kafkalab import Prediction
@@ -206,10 +209,10 @@ assert bytes(found[0].value) == b"21.5", found[0]
 # can change it.
 
 # %% [markdown]
-# ## One address
+# ## One broker's address
 #
-# Until now the client had three addresses. Now you give it one, that of a broker which does *not*
-# keep your record. How many brokers does that one name to the client?
+# `cluster.address` holds the addresses of all three brokers. Now you give a client one, that of a
+# broker which does *not* keep your record. How many brokers does that one name to the client?
 
 # %% tags=["prediction"]
 my_brokers = Prediction("brokers")
@@ -226,8 +229,9 @@ my_brokers.against(len(known))
 
 # %% [markdown]
 # **Bootstrap** is the question that a client puts to the address you give: who is in the cluster?
-# The answer names an address for each broker, and with those the client works. There it asks for
-# the *metadata* of a topic: who keeps its partitions? Does a record find the right broker this way?
+# The answer names an address for each broker, and with those the client works. At one of them it
+# asks for the *metadata* of a topic: who keeps its partitions? (The picture leaves that out.) Does
+# a record find the right broker this way?
 
 # %%
 guest = KafkaProducer(bootstrap_servers=one_address, **quick.producer)
@@ -263,9 +267,9 @@ assert f"partition {receipt.partition} " in run.stdout, (run.stdout, run.stderr)
 # %% [markdown]
 # No broker passes a record on: the client went to the keeper itself.
 #
-# The same lines work in a program of your own. Without `quick` a client in trouble waits longer
-# there. And kafka-python has faults, most of which show when brokers fail: `import kafkalab` mends
-# them in your kernel, and only there (`kafkalab.clients.MENDS` lists them).
+# In a program of your own, write the address as text, and leave `quick` out: a client in trouble
+# waits longer then. And kafka-python has faults, most of which show when brokers fail: `import
+# kafkalab` mends them in your kernel, and only there (`kafkalab.clients.MENDS` lists them).
 
 # %% [markdown]
 # ## When it goes wrong
@@ -298,8 +302,8 @@ my_failure.against("when it sends", why)
 
 # %% [markdown]
 # The error is kafka-python's own: no address, no reason. Bootstrap had worked, and the question for
-# metadata did not. A missing topic gives the same error. What else is there to see? What
-# kafka-python logged, and what the broker itself says.
+# metadata did not. `send` itself asks it before it promises anything. A missing topic gives the
+# same error. What else is there to see? What kafka-python logged, and what the broker itself says.
 
 # %%
 print(*lines, sep="\n")
@@ -376,9 +380,9 @@ from IPython.display import Markdown
 Markdown(f"""
 - Of {len(log)} values that were read, the queue kept {len(queue)}, the table {len(table)}, and the
   log {len(log)}.
-- An address is a topic, a partition and an offset; yours are temperatures, {receipt.partition} and
-  {receipt.offset}. Then {held} records had its key, and none had replaced another.
-- One address named {len(known)} brokers. Broker {asked} was asked, broker {keeper} kept the record.
+- A record's address is a topic, a partition and an offset; yours is temperatures,
+  {receipt.partition}, {receipt.offset}. With four more {held} had its key; none replaced another.
+- One broker told the addresses of {len(known)}. Broker {asked} was asked, {keeper} kept the record.
 - A client works with the addresses that brokers name. With a wrong one, bootstrap succeeded, and
   `send` said: {failure}
 
