@@ -17,9 +17,10 @@ from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Key, Store
+from grading.keep.record import AttemptRecord, Key
 from grading.keep.report_class import class_csv
 from grading.keep.report_student import student_page
+from grading.keep.store import Store, slug
 from grading.run.attempt import Attempted
 from grading.run.plan import plan
 from grading.run.plan import reason as records_reason
@@ -136,9 +137,9 @@ def test_no_cell_of_the_table_is_a_formula(tiny):
 
 def test_the_file_of_a_student_is_safe_and_their_own():
     names = ["Jörg Müller", "Jorg Muller", "../../etc", "", "日本", "a" * 500]
-    slugs = [records.slug(name) for name in names]
+    slugs = [slug(name) for name in names]
     assert len(set(slugs)) == len(names)
-    assert all(slug.isascii() and "/" not in slug and len(slug) < 60 for slug in slugs)
+    assert all(one.isascii() and "/" not in one and len(one) < 60 for one in slugs)
 
 
 def moodle(number: str, text="x = 1", plain="Ada Lee", shown="") -> Submission:

@@ -8,7 +8,7 @@ import pytest
 from grading.define.place import Place
 from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
-from grading.keep.record import slug
+from grading.keep.store import slug
 from grading.prove.verify import RIGHT, asked_again, verify
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
 from kafkalab.errors import CourseError
