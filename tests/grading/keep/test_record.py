@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-import stat
 from dataclasses import asdict, replace
 
 import pytest
 
 from grading.define.definition import Definition
-from grading.define.seed import Draw, course_secret, parameters, practice_seed, student_seed
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn
@@ -109,23 +107,6 @@ def test_every_part_of_the_key_makes_another_attempt():
     key = Key("hand-in", "lab", "grader", "seed")
     others = [replace(key, **{name: "x"}) for name in asdict(key)]
     assert len({str(one) for one in [key, *others]}) == 5
-
-
-def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
-    secret = course_secret(tmp_path / "course")
-    assert course_secret(tmp_path / "course") == secret
-    assert course_secret(tmp_path / "another") != secret
-    mode = stat.S_IMODE((tmp_path / "course" / "secret").stat().st_mode)
-    assert mode == 0o600
-
-
-def test_parameters_differ_by_student_and_repeat_themselves(tiny):
-    seeds = [student_seed(b"secret", tiny.name, f"student {n}") for n in range(50)]
-    names = {parameters(tiny.make, seed).name for seed in seeds}
-    assert len(names) == 50
-    assert parameters(tiny.make, seeds[0]) == parameters(tiny.make, seeds[0])
-    assert student_seed(b"other", tiny.name, "student 0") != seeds[0]
-    assert Draw(practice_seed("lab90")).name("x") == Draw(practice_seed("lab90")).name("x")
 
 
 def test_no_cell_of_the_table_is_a_formula(tiny):
