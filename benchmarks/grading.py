@@ -20,7 +20,7 @@ from rich.console import Console
 from grading.define import definition, master
 from grading.define.seed import course_secret
 from grading.handin.submission import Submission
-from grading.keep.record import Store
+from grading.keep.store import Store
 from grading.prove.verify import handed_in
 from grading.run.lanes import Lanes, overhead
 from grading.run.plan import plan

@@ -132,7 +132,7 @@ def similar(
     """
     from grading.book import similar as alike
     from grading.book.classbook import ClassBook
-    from grading.keep.record import Store
+    from grading.keep.store import Store
 
     graded = definition.load(lab)
     expect_records(out, graded.name, lab)

@@ -83,8 +83,8 @@ def _grade(
     from grading.handin import versions
     from grading.handin.intake import collect
     from grading.keep import report
-    from grading.keep.record import Store
     from grading.keep.rescore import rescore
+    from grading.keep.store import Store
     from grading.run.lanes import Lanes
     from grading.run.plan import plan
 
@@ -190,7 +190,7 @@ def report(lab: LabName, out: Out = COURSE) -> None:
     """Write the pages of students and the class table from the records."""
     from grading.book.classbook import ClassBook
     from grading.keep import report as pages
-    from grading.keep.record import Store
+    from grading.keep.store import Store
 
     graded = definition.load(lab)
     expect_records(out, graded.name, lab)
@@ -203,7 +203,7 @@ def report(lab: LabName, out: Out = COURSE) -> None:
 
 def expect_records(course: Path, name: str, lab: str) -> None:
     """Refuse a course folder without records of the lab; lab: its name as it was typed."""
-    from grading.keep.record import Store
+    from grading.keep.store import Store
 
     if not (course / name).is_dir() or not Store(course, name).class_keys():
         raise CourseError(

@@ -15,8 +15,8 @@ def rescore(lab: LabName, out: Out = COURSE) -> None:
     now, or that is new, needs ./course grade.
     """
     from grading.keep import report
-    from grading.keep.record import Store
     from grading.keep.rescore import rescore as score_again
+    from grading.keep.store import Store
 
     graded = definition.load(lab)
     expect_records(out, graded.name, lab)

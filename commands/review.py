@@ -47,7 +47,7 @@ def review(
     from grading.book import decisions
     from grading.book.classbook import ClassBook
     from grading.keep import report
-    from grading.keep.record import Store
+    from grading.keep.store import Store
 
     graded = definition.load(lab)
     expect_records(out, graded.name, lab)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.define.definition import Definition
-from grading.keep.record import Store
+from grading.keep.store import Store
 from kafkalab.files import write_whole
 from kafkalab.places import repository
 

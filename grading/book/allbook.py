@@ -11,8 +11,8 @@ from grading.book.labclass import LabClass
 from grading.book.marks import Absent, Mark
 from grading.book.rules import number_of
 from grading.book.spreadsheet import Table, made
-from grading.keep.record import slug
 from grading.keep.report_pages import page
+from grading.keep.store import slug
 
 KEEP_THEIR_NUMBERS = ("Canvas", "Blackboard", "Gradescope")
 """In every lab the same. Moodle counts anew for each assignment."""

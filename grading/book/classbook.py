@@ -17,7 +17,8 @@ from grading.book.times import NoTime, in_utc
 from grading.book.worksheet import Worksheet
 from grading.define.place import places
 from grading.judge.outcome import REFUSED
-from grading.keep.record import AttemptRecord, Store
+from grading.keep.record import AttemptRecord
+from grading.keep.store import Store
 from kafkalab.files import write_whole
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from grading.book.labclass import LabClass, label_of
 from grading.define import master
 from grading.define.definition import Definition
-from grading.keep.record import Store
+from grading.keep.store import Store
 
 RUN = 8  # tokens
 COMMON = 0.3  # of the class: what so many wrote is the usual way

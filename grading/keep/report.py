@@ -14,9 +14,10 @@ from grading.book.classbook import ClassBook
 from grading.book.marks import EXCUSED, WAITS, Absent, CheckMark, Mark
 from grading.define.definition import Definition
 from grading.judge.outcome import OURS, Outcome
-from grading.keep.record import AttemptRecord, Store, slug
+from grading.keep.record import AttemptRecord
 from grading.keep.report_class import MarkShown, Missing, class_csv, class_page
 from grading.keep.report_student import student_page
+from grading.keep.store import Store, slug
 from kafkalab.files import write_whole
 
 

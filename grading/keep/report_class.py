@@ -14,8 +14,9 @@ from typing import Any
 from grading.book.spreadsheet import guarded
 from grading.define.definition import Definition
 from grading.judge.outcome import REFUSED, Outcome
-from grading.keep.record import AttemptRecord, slug
+from grading.keep.record import AttemptRecord
 from grading.keep.report_pages import page, summed
+from grading.keep.store import slug
 from grading.keep.words import in_words
 
 OWN_NAME = re.compile(r"-[0-9a-f]{6}\b")  # the end of the names that a student has alone

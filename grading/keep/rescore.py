@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
 from grading.define.definition import Definition
 from grading.judge.outcome import REFUSED
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Store, as_text, scored
-from kafkalab.files import write_whole
+from grading.keep.record import AttemptRecord, scored
+from grading.keep.store import Store
 
 
 @dataclass
@@ -39,8 +39,7 @@ def rescore(lab: Definition, store: Store) -> Rescored:
         assert evidence is not None, "what has none cannot be scored"
         after = scored(record, evidence, checks, hidden)
         if after != record:
-            text = as_text(asdict(replace(after, key=record.key.partition(".")[0])))
-            write_whole(store.attempt(record.key) / "record.json", text)
+            store.rewrite(after)
         if counts:
             done.count += 1
             if (after.reached, after.full) != (record.reached, record.full):

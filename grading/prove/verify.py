@@ -30,7 +30,8 @@ from grading.judge.checks import Check
 from grading.judge.outcome import OURS, Outcome
 from grading.judge.witness import unwritten
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Store, slug
+from grading.keep.record import AttemptRecord
+from grading.keep.store import Store, slug
 from grading.prove.hostile import weaknesses
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, up_to, wrong_answers
 from grading.run.lanes import Lanes, Listener
@@ -97,7 +98,7 @@ def verify(
 ) -> Proof:
     """Prove a lab. Repeats use other parameters and other combinations of wrong answers.
 
-    keep: gets a folder for each run that did not go as expected, as grading/keep/record.py has it.
+    keep: gets a folder for each run that did not go as expected, as grading/keep/store.py has it.
     A flake may not come again for a hundred runs, so what was seen must stay. pages: gets the
     reference as it ran, as a notebook and as a web page. whole: run wrong answers to the end too.
     only: RIGHT for the reference and the blank notebook alone, WRONG for the wrong answers alone.

@@ -21,7 +21,8 @@ from grading.define.definition import Definition
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Store
+from grading.keep.record import AttemptRecord
+from grading.keep.store import Store
 from grading.run.attempt import Attempt, Attempted
 from grading.run.compiled import compile_once
 from grading.run.fork_server import IS_SAFE, ForkServer

@@ -10,7 +10,8 @@ from grading.define.seed import student_seed
 from grading.handin.submission import Submission, as_known
 from grading.judge.outcome import OURS
 from grading.keep import record as records
-from grading.keep.record import AttemptRecord, Store
+from grading.keep.record import AttemptRecord
+from grading.keep.store import Store
 from grading.run.job import Job
 
 

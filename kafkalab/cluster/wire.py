@@ -13,7 +13,6 @@ import struct
 import threading
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
@@ -88,12 +87,7 @@ class Connection:
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.close()
 
     def _receive(self, length: int) -> bytes:

@@ -13,12 +13,11 @@ from grading.keep.report_class import class_page
 from grading.keep.words import as_number
 from grading.run.lanes import Progress
 from tests.grading.classroom import Classroom
-from tests.grading.tiny import write_course
 
 
 @pytest.fixture
-def lab(tmp_path):
-    return definition.load("lab90_tiny", write_course(tmp_path / "course"))
+def lab(course):
+    return definition.load("lab90_tiny", course)
 
 
 @pytest.fixture

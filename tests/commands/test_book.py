@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from commands import app
-from grading.define import definition, place
+from grading.define import definition
 from grading.judge.outcome import Outcome
 from tests.grading.classroom import Classroom, table_of
 from tests.grading.tiny import write_course
@@ -20,9 +20,8 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture
-def labs(course, tmp_path, monkeypatch) -> list[Classroom]:
+def labs(course, at_home, tmp_path) -> list[Classroom]:
     """Two labs of one class."""
-    monkeypatch.setattr(place, "repository", lambda: course)
     both = [definition.load(name, course) for name in ("90", "91")]
     return [Classroom(tmp_path / "grades", lab) for lab in both]
 

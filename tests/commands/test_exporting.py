@@ -10,28 +10,19 @@ import zipfile
 import pytest
 
 from commands import app
-from grading.define import definition, place
 from grading.judge.outcome import Outcome
 from tests.grading.classroom import Classroom, table_of
-from tests.grading.tiny import write_course
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture
-def classroom(course, tmp_path, monkeypatch) -> Classroom:
+def classroom(classroom) -> Classroom:
     """One with all points, one with 6, one that could not be read; one is missing."""
-    monkeypatch.setattr(place, "repository", lambda: course)
-    room = Classroom(tmp_path / "grades", definition.load("90", course))
-    room.write(
+    classroom.write(
         "students.csv",
         "id,name,login,section\ns1,Ada Lee,ada@uni.example,A\ns2,Ben Ohm,ben@uni.example,B\n"
         "s3,Cem Ay,cem@uni.example,B\ns4,Dora Fox,dora@uni.example,B\n",
     )
-    return room
+    return classroom
 
 
 def grade(room: Classroom, platform: str) -> Classroom:

@@ -6,22 +6,17 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import nbformat
 import pytest
 
 from commands import app
-from grading.define import definition, place
+from grading.define import place
 from grading.sandbox import bubblewrap
 from tests import isolation, sandboxed
-from tests.grading.classroom import Classroom
 from tests.grading.tiny import write_course
 
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
-    return write_course(tmp_path_factory.mktemp("course"))
+pytestmark = pytest.mark.usefixtures("at_home")
 
 
 @pytest.fixture
@@ -29,11 +24,6 @@ def solved(course):
     from authoring.build import solution_notebook
 
     return solution_notebook("lab90", course)
-
-
-@pytest.fixture(autouse=True)
-def _at_home(course, monkeypatch):
-    monkeypatch.setattr(place, "repository", lambda: course)
 
 
 def test_a_lab_that_is_not_there_is_told_with_those_that_are(capsys):
@@ -265,8 +255,7 @@ def test_a_bad_roster_is_refused_before_anything_runs(solved, tmp_path, capsys):
     assert not out.exists()
 
 
-def test_report_tells_who_is_missing(tmp_path, course, capsys):
-    classroom = Classroom(tmp_path / "grades", definition.load("90", course))
+def test_report_tells_who_is_missing(classroom, capsys):
     classroom.hand_in("Ada Lee")
     classroom.write("students.csv", "name\nAda Lee\nBen Ohm\n")
     assert app.main(["report", "90", "--out", str(classroom.folder)]) == 0

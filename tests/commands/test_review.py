@@ -5,24 +5,15 @@ import json
 import pytest
 
 from commands import app
-from grading.define import definition, place
 from grading.judge.outcome import Outcome
 from tests.grading.classroom import Classroom, table_of
-from tests.grading.tiny import write_course
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return write_course(tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture
-def classroom(course, tmp_path, monkeypatch) -> Classroom:
-    monkeypatch.setattr(place, "repository", lambda: course)
-    room = Classroom(tmp_path / "grades", definition.load("90", course))
-    room.hand_in("Ada Lee", "41000", failed=("words_reversed", "name_said"))
-    room.hand_in("Ben Ohm", "41001", text="x = 2")
-    return room
+def classroom(classroom) -> Classroom:
+    classroom.hand_in("Ada Lee", "41000", failed=("words_reversed", "name_said"))
+    classroom.hand_in("Ben Ohm", "41001", text="x = 2")
+    return classroom
 
 
 def review(classroom, *words: str) -> int:

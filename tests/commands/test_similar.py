@@ -1,11 +1,6 @@
 """`./course similar`: a list to look at, of what two share and few others have."""
 
-import pytest
-
 from commands import app
-from grading.define import definition, place
-from tests.grading.classroom import Classroom
-from tests.grading.tiny import write_course
 
 LOOP = """
 found = {}
@@ -33,17 +28,6 @@ while len(by_partition) < 3:
     for partition, records in polled.items():
         by_partition[partition.partition] += [r.value for r in records]
 """
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return write_course(tmp_path_factory.mktemp("course"))
-
-
-@pytest.fixture
-def classroom(course, tmp_path, monkeypatch) -> Classroom:
-    monkeypatch.setattr(place, "repository", lambda: course)
-    return Classroom(tmp_path / "grades", definition.load("90", course))
 
 
 def similar(classroom, capsys, *words: str) -> str:

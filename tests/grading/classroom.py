@@ -13,7 +13,8 @@ from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Store
+from grading.keep.record import AttemptRecord
+from grading.keep.store import Store
 from grading.run.attempt import Attempted
 
 

@@ -1,6 +1,6 @@
 """A course with one tiny lab that needs no cluster, and a way to hand in for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,23 @@ def course(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def tiny(course) -> Definition:
     return definition.load(NAME, course)
+
+
+@pytest.fixture
+def changed(tmp_path) -> Callable[[str, Mapping[str, str]], Definition]:
+    """The tiny lab with other words in one of its files: changed("lab.toml", {"3": "60"})."""
+
+    def change(name: str, words: Mapping[str, str]) -> Definition:
+        root = write_course(tmp_path / "changed")
+        (file,) = root.rglob(f"90_tiny/{name}")
+        text = file.read_text()
+        for old, new in words.items():
+            assert old in text, f"nothing to change in {name}"
+            text = text.replace(old, new)
+        file.write_text(text)
+        return definition.load(NAME, root)
+
+    return change
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-import stat
 from dataclasses import asdict, replace
 
 import pytest
 
 from grading.define.definition import Definition
-from grading.define.seed import Draw, course_secret, parameters, practice_seed, student_seed
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn
@@ -17,9 +15,10 @@ from grading.judge.checks import Finding, Result
 from grading.judge.outcome import Outcome
 from grading.keep import record as records
 from grading.keep.evidence import Evidence
-from grading.keep.record import AttemptRecord, Key, Store
+from grading.keep.record import AttemptRecord, Key
 from grading.keep.report_class import class_csv
 from grading.keep.report_student import student_page
+from grading.keep.store import Store, slug
 from grading.run.attempt import Attempted
 from grading.run.plan import plan
 from grading.run.plan import reason as records_reason
@@ -110,23 +109,6 @@ def test_every_part_of_the_key_makes_another_attempt():
     assert len({str(one) for one in [key, *others]}) == 5
 
 
-def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
-    secret = course_secret(tmp_path / "course")
-    assert course_secret(tmp_path / "course") == secret
-    assert course_secret(tmp_path / "another") != secret
-    mode = stat.S_IMODE((tmp_path / "course" / "secret").stat().st_mode)
-    assert mode == 0o600
-
-
-def test_parameters_differ_by_student_and_repeat_themselves(tiny):
-    seeds = [student_seed(b"secret", tiny.name, f"student {n}") for n in range(50)]
-    names = {parameters(tiny.make, seed).name for seed in seeds}
-    assert len(names) == 50
-    assert parameters(tiny.make, seeds[0]) == parameters(tiny.make, seeds[0])
-    assert student_seed(b"other", tiny.name, "student 0") != seeds[0]
-    assert Draw(practice_seed("lab90")).name("x") == Draw(practice_seed("lab90")).name("x")
-
-
 def test_no_cell_of_the_table_is_a_formula(tiny):
     evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", '=HYPERLINK("http://x")']
     table = class_csv(tiny, [finished(tiny, student=name) for name in evil])
@@ -136,9 +118,9 @@ def test_no_cell_of_the_table_is_a_formula(tiny):
 
 def test_the_file_of_a_student_is_safe_and_their_own():
     names = ["Jörg Müller", "Jorg Muller", "../../etc", "", "日本", "a" * 500]
-    slugs = [records.slug(name) for name in names]
+    slugs = [slug(name) for name in names]
     assert len(set(slugs)) == len(names)
-    assert all(slug.isascii() and "/" not in slug and len(slug) < 60 for slug in slugs)
+    assert all(one.isascii() and "/" not in one and len(one) < 60 for one in slugs)
 
 
 def moodle(number: str, text="x = 1", plain="Ada Lee", shown="") -> Submission:

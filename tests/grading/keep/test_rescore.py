@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 
 from grading.judge.outcome import Outcome
-from grading.keep.record import Store
 from grading.keep.rescore import rescore
+from grading.keep.store import Store
 from tests.grading.keep.test_record import graded, submission
 
 

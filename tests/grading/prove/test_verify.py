@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from grading.define import definition
 from grading.define.place import Place
 from grading.judge.checks import Check
 from grading.judge.outcome import Outcome
-from grading.keep.record import slug
+from grading.keep.store import slug
 from grading.prove.verify import RIGHT, asked_again, verify
 from grading.prove.wrong import WrongAnswer, gaps, last_task, pack, wrong_answers
 from kafkalab.errors import CourseError
@@ -42,32 +41,24 @@ def test_a_proof_of_the_whole_compares_what_comes_after_a_wrong_answer_too(tiny,
 
 
 @pytest.mark.cluster
-def test_a_lab_that_shows_what_is_not_true_is_not_proven(course, tiny, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(course, root)
-    master = root / "grading" / "labs" / "90_tiny" / "lab.py"
-    master.write_text(master.read_text().replace('print("the demo', 'assert 1 == 2, ("the demo'))
-    proof = verify(definition.load("lab90", root), tmp_path / "kept", pages=tmp_path / "pages")
+def test_a_lab_that_shows_what_is_not_true_is_not_proven(changed, tmp_path):
+    lab = changed("lab.py", {'print("the demo': 'assert 1 == 2, ("the demo'})
+    proof = verify(lab, tmp_path / "kept", pages=tmp_path / "pages")
     (problem,) = proof.problems
     assert problem.startswith("reference: a cell of the master failed: shown = ")
     assert "AssertionError" in (tmp_path / "pages" / "lab90_tiny.html").read_text()
 
 
 @pytest.mark.cluster
-def test_a_lab_whose_check_breaks_at_odd_answers_is_not_proven(course, tmp_path):
-    roots = tmp_path / "course", tmp_path / "mended"
-    for root in roots:
-        shutil.copytree(course, root)
-    checks = roots[0] / "labs" / "90_tiny" / "checks.py"
-    checks.write_text(checks.read_text().replace(", list[str])", ")"))
-    broken, mended = (definition.load("lab90", root) for root in roots)
+def test_a_lab_whose_check_breaks_at_odd_answers_is_not_proven(changed, tiny, tmp_path):
+    broken = changed("checks.py", {", list[str])": ")"})
     (problem,) = verify(broken, tmp_path / "kept", only=RIGHT).problems
     assert problem.startswith("words_reversed, where reversed_words is None, breaks: TypeError")
     (kept,) = (tmp_path / "kept").iterdir()
     assert asked_again(broken, kept).problems == [problem]
-    assert asked_again(mended, kept).problems == []
+    assert asked_again(tiny, kept).problems == []
     with pytest.raises(CourseError, match="holds no run that was kept"):
-        asked_again(mended, kept.parent)
+        asked_again(tiny, kept.parent)
 
 
 def outcomes(record):
@@ -126,14 +117,10 @@ def test_a_replacement_must_be_there_once(course, tiny, solved, tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_check_that_lets_a_wrong_answer_pass_is_found(course, tiny, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(course, root)
-    checks = root / "labs" / "90_tiny" / "checks.py"
-    text = checks.read_text().replace('x.value("double", int), 2 * x.p.number', "1, 1")
-    checks.write_text(text)
+def test_a_check_that_lets_a_wrong_answer_pass_is_found(changed, tmp_path):
+    lab = changed("checks.py", {'x.value("double", int), 2 * x.p.number': "1, 1"})
     kept = tmp_path / "kept"
-    proof = verify(definition.load("lab90", root), kept, jobs=2)
+    proof = verify(lab, kept, jobs=2)
     (passed,) = (one for one in proof.problems if "1_triple passes doubled" in one)
     assert any("blank" in problem for problem in proof.problems)
     names = {passed.partition(":")[0], "blank"}

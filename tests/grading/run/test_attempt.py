@@ -1,13 +1,10 @@
 """A notebook is run in a process of its own and judged from outside."""
 
-import re
-import shutil
 from dataclasses import replace
 
 import psutil
 import pytest
 
-from grading.define import definition
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.judge.score import total
@@ -64,16 +61,13 @@ def test_a_line_for_the_grader_reaches_nobody_without_a_sandbox_too(hand_in):
 
 
 @pytest.mark.cluster
-def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(course, solved, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(course, root)
-    settings = root / "labs" / "90_tiny" / "lab.toml"
-    settings.write_text(re.sub(r"\b(run|cell) = \d+", r"\1 = 100", settings.read_text()))
+def test_a_grading_process_that_dies_is_our_fault_and_takes_all_with_it(changed, solved):
+    lab = changed("lab.toml", {"cell = 3": "cell = 100", "run = 20": "run = 100"})
     cells = [
         replace(cell, text="import signal\n\nsignal.pause()") if cell.id == "task-2" else cell
         for cell in as_handed_in(solved)
     ]
-    attempt = Attempt(definition.load("lab90", root))
+    attempt = Attempt(lab)
     below = []
 
     def kill(event):
@@ -98,20 +92,14 @@ def test_a_cell_has_longer_where_the_machine_has_much_to_do(hand_in, monkeypatch
 
 
 @pytest.mark.cluster
-def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(
-    course, solved, tmp_path, monkeypatch
-):
+def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(changed, solved, monkeypatch):
     monkeypatch.setattr(pace, "now", lambda: 1.0)
-    root = tmp_path / "course"
-    shutil.copytree(course, root)
-    settings = root / "labs" / "90_tiny" / "lab.toml"
-    text = settings.read_text().replace("run = 20", "run = 3").replace("cell = 3", "cell = 20")
-    settings.write_text(text)
+    lab = changed("lab.toml", {"run = 20": "run = 3", "cell = 3": "cell = 20"})
     cells = [
         replace(cell, text="while True: pass") if cell.id == "task-2" else cell
         for cell in as_handed_in(solved)
     ]
-    evidence = Attempt(definition.load("lab90", root)).run(Job("anna", "seed", cells)).evidence
+    evidence = Attempt(lab).run(Job("anna", "seed", cells)).evidence
     assert evidence.fault is None
     assert evidence.ended is Outcome.TIMEOUT
     assert evidence.why == "the whole notebook took longer than 3 s"
@@ -124,13 +112,10 @@ def test_the_whole_run_has_a_limit_and_keeps_what_was_reached(
 
 
 @pytest.mark.cluster
-def test_a_set_up_that_fails_before_any_answer_is_our_fault(course, solved, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(course, root)
-    master = root / "grading" / "labs" / "90_tiny" / "lab.py"
-    master.write_text(master.read_text().replace("import os\n", "import no_such_module\n"))
+def test_a_set_up_that_fails_before_any_answer_is_our_fault(changed, solved):
+    lab = changed("lab.py", {"import os\n": "import no_such_module\n"})
     job = Job("anna", "seed", as_handed_in(solved))
-    evidence = Attempt(definition.load("lab90", root)).run(job).evidence
+    evidence = Attempt(lab).run(job).evidence
     assert evidence.refusal is Outcome.INFRA
     assert "SetUpFailed" in evidence.why
     assert "no_such_module" in evidence.why

@@ -12,7 +12,7 @@ import pytest
 from grading.handin.notebookfile import NotebookFile
 from grading.handin.submission import Submission
 from grading.handin.weave import as_handed_in
-from grading.keep.record import Store
+from grading.keep.store import Store
 from grading.run.fork_server import IS_SAFE, UNKNOWN, ForkServer
 from grading.run.lanes import Lanes
 from grading.run.plan import plan

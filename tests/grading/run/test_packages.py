@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from grading.define import definition, master
+from grading.define import master
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.run.attempt import Attempt
 from grading.run.job import Job
 from grading.run.surroundings import Surroundings
 from tests import sandboxed
-from tests.grading.tiny import NAME, write_course
 
 pytestmark = pytest.mark.slow
 
@@ -43,12 +42,9 @@ def wheel(folder: Path) -> None:
 
 
 @pytest.fixture
-def patient(tmp_path):
+def patient(changed):
     """The tiny lab with time for pip on a busy machine."""
-    root = write_course(tmp_path / "course")
-    file = root / "labs" / "90_tiny" / "lab.toml"
-    file.write_text(file.read_text().replace("cell = 3\nrun = 20", "cell = 60\nrun = 90"))
-    return definition.load(NAME, root)
+    return changed("lab.toml", {"cell = 3": "cell = 60", "run = 20": "run = 90"})
 
 
 def test_pip_installs_what_the_teacher_gave_for_this_hand_in_alone(patient, tmp_path):

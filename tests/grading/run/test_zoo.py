@@ -13,7 +13,7 @@ from grading.handin.submission import Submission
 from grading.handin.weave import HandedIn, as_handed_in
 from grading.judge.outcome import Outcome
 from grading.keep import report
-from grading.keep.record import Store
+from grading.keep.store import Store
 from grading.run.lanes import Lanes
 from grading.run.plan import plan
 from tests import sandboxed

@@ -162,6 +162,9 @@ def test_a_second_process_waits_for_the_first(house):
         assert second.stdout.read().strip() == "True"
 
 
+FETCH = [sys.executable, "-c", "from kafkalab.java.jars import jars; print(len(jars('kafka')))"]
+
+
 def limit_files(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
@@ -170,15 +173,10 @@ def limit_files(size: int) -> None:
 @pytest.mark.machine
 def test_a_full_disk_is_named_and_the_second_try_works(tmp_path):
     environment = os.environ | {"KAFKALAB_CACHE": str(tmp_path)}
-    command = [
-        sys.executable,
-        "-c",
-        "from kafkalab.java.jars import jars; print(len(jars('kafka')))",
-    ]
 
     # No file can grow past a megabyte, which stops the larger packages as a full disk does.
     full = subprocess.run(
-        command,
+        FETCH,
         env=environment,
         capture_output=True,
         text=True,
@@ -187,7 +185,7 @@ def test_a_full_disk_is_named_and_the_second_try_works(tmp_path):
     assert full.returncode == 1
     assert "DiskFull: The disk is too full" in full.stderr
 
-    again = subprocess.run(command, env=environment, capture_output=True, text=True)
+    again = subprocess.run(FETCH, env=environment, capture_output=True, text=True)
     assert (again.stdout.strip(), again.returncode) == ("97", 0), again.stderr
 
 
@@ -195,17 +193,12 @@ def test_a_full_disk_is_named_and_the_second_try_works(tmp_path):
 @pytest.mark.machine
 def test_a_killed_call_does_no_harm_and_its_download_is_used(tmp_path):
     environment = os.environ | {"KAFKALAB_CACHE": str(tmp_path)}
-    command = [
-        sys.executable,
-        "-c",
-        "from kafkalab.java.jars import jars; print(len(jars('kafka')))",
-    ]
     work = tmp_path / "jars" / ".fetch-kafka"
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as killed:
+    with subprocess.Popen(FETCH, env=environment, stderr=subprocess.DEVNULL) as killed:
         wait_until(lambda: ivy.fetched(work) > 5e6, timeout=120, what="five megabytes to come")
         killed.send_signal(signal.SIGKILL)
 
-    again = subprocess.run(command, env=environment, capture_output=True, text=True)
+    again = subprocess.run(FETCH, env=environment, capture_output=True, text=True)
 
     assert (again.stdout.strip(), again.returncode) == ("97", 0), again.stderr
     left = [path.name for path in (tmp_path / "jars").iterdir()]
