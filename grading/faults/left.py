@@ -95,24 +95,32 @@ class LeftFile:
     def transaction(self) -> Iterator[Callable[[], bool]]:
         """Whether the transaction that waits to commit is over, while commits are kept back.
 
-        So it was rolled back. Who only tries again keeps its lock, and the journal beside the file
-        that would undo it; a journal that was taken away has no name any more.
+        So it was rolled back. Who only tries again keeps its lock; by the time we look, another
+        transaction may wait, with a journal of its own beside the file. That the first journal is
+        gone says nothing: anybody can delete a file.
         """
-        journal = None
-        with contextlib.suppress(OSError):
-            journal = _opened(self.name + JOURNAL, self._folder)
+        first = self._number_of_journal()
 
         def is_over() -> bool:
             if self.waiting is None:
                 return True
-            state = None if journal is None else os.fstat(journal)
-            return state is not None and 0 in (state.st_nlink, state.st_size)
+            now = self._number_of_journal()
+            return bool(first and now and now != first)
 
-        try:
-            yield is_over
-        finally:
-            if journal is not None:
+        yield is_over
+
+    def _number_of_journal(self) -> bytes:
+        """What SQLite has drawn for the transaction that is open; empty where there is nothing.
+
+        It stands in the head of the journal, in front of the page count.
+        """
+        with contextlib.suppress(OSError):
+            journal = _opened(self.name + JOURNAL, self._folder)
+            try:
+                return os.pread(journal, 4, 12)
+            finally:
                 os.close(journal)
+        return b""
 
     # --- Content -------------------------------------------------------------------------------
 

@@ -51,7 +51,10 @@ TRIED = ((0, 0), (1, 1), (0, 1), (1, 0))
 """Which of its two values an experiment is called with, and which one the client then has."""
 ODD = (0, 1, 3)
 """How many calls may not fit, after five, ten and fifteen: a machine stands still now and then."""
-AGAIN = 3  # rounds more than one for each setting: a lab's questions take a minute at most
+ODD_IF_QUICK = (None, 0, 1, 3, 5)
+"""The same where calls are quick: five of them are fitted by chance now and then, ten hardly."""
+QUICK = 5.0  # seconds for five calls; slow ones take up to ten, so no setting needs longer for it
+AGAIN = 3  # rounds more than that for all settings: a lab's questions take a minute at most
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -221,14 +224,17 @@ def missing_is_measured(x):
 def values_make_a_difference(x):
     spare = AGAIN
     for number, (_, name, _, values) in enumerate(_settings(x)):
-        calls: list[tuple[int, int, object]] = []
-        for rounds, allowed in enumerate(ODD):
-            calls += [(*pair, _seen(x, number, name, *pair)) for pair in _order(x.rng)]
+        calls, seconds = _round(x, number, name)
+        bounds = ODD_IF_QUICK if seconds <= QUICK else ODD
+        for allowed in bounds:
             odd = _unlike(calls)
-            fits = len(odd) <= allowed and all(_mostly_fits(pair, calls, odd) for pair in TRIED)
-            if fits or odd == calls or not spare or rounds + 1 == len(ODD):
+            mostly = all(_mostly_fits(pair, calls, odd) for pair in TRIED)
+            fits = allowed is not None and mostly and len(odd) <= allowed
+            is_free = allowed is None
+            if fits or odd == calls or not (spare or is_free) or allowed == bounds[-1]:
                 break
-            spare -= 1
+            spare -= not is_free
+            calls += _round(x, number, name)[0]
         yield fits, _told(name, values, calls, odd)
 
 
@@ -341,12 +347,17 @@ def _settings(x) -> list[tuple]:
     return x.value(f"[[{parts}] for one in settings[:5]]", list[SETTING], called="settings")
 
 
-def _seen(x, number: int, name: str, asks: int, has: int) -> object:
+def _round(x, number: int, name: str) -> tuple[list[tuple[int, int, object]], float]:
+    """Five calls of an experiment, each with what it saw, and the seconds that they took."""
+    saw = [(pair, *_seen(x, number, name, *pair)) for pair in _order(x.rng)]
+    return [(*pair, seen) for pair, seen, _ in saw], sum(seconds for *_, seconds in saw)
+
+
+def _seen(x, number: int, name: str, asks: int, has: int) -> tuple[object, float]:
     """See tries.py. The experiment runs in the notebook; what tries it goes there with it."""
-    seen = f"own['seen'](settings[{number}], {asks}, {has})"
-    ask = f"(lambda own: exec({TRIES!r}, own) or [{seen}])({{'__name__': 'tries'}})"
-    (saw,) = x.value(ask, tuple[PLAIN], called=f"what the experiment of {name} sees")
-    return saw
+    seen = f"own['timed'](settings[{number}], {asks}, {has})"
+    ask = f"(lambda own: exec({TRIES!r}, own) or {seen})({{'__name__': 'tries'}})"
+    return x.value(ask, tuple[PLAIN, float], called=f"what the experiment of {name} sees")
 
 
 def _order(rng) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import time
 from typing import Any
 from unittest.mock import patch
 
@@ -55,3 +56,10 @@ def seen(setting: dict[str, Any], asks: int, has: int) -> Any:
             return setting["experiment"](values[asks])
         except Exception as error:
             return type(error).__name__
+
+
+def timed(setting: dict[str, Any], asks: int, has: int) -> tuple[Any, float]:
+    """The same, and the seconds that it took."""
+    began = time.monotonic()
+    saw = seen(setting, asks, has)
+    return saw, time.monotonic() - began

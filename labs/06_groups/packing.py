@@ -70,9 +70,11 @@ def packed(x, day):
 
 
 def _sent_apart(x, day):
-    """Ends the check where one producer has sent results of several members.
+    """Ends the check where results were sent by others than the members, each with its producer.
 
-    Every member has a producer of its own, and the broker has given each of these its number.
+    The broker has given each of these its number. One number for several members is one too few;
+    on days on which nobody dies, more numbers than members that ever joined are too many: who is
+    started again joins as another one.
     """
     results, numbers, members = day["results"], {}, {}
     for one in x.kafka.topic(results).partitions:
@@ -85,6 +87,14 @@ def _sent_apart(x, day):
         if members.setdefault(number, who) != who:
             names = " and ".join(sorted({who[0], members[number][0]}))
             raise Unseen(f"one producer has sent results of {names}, and each has its own `pack`")
+    for group in {group for _, group in members.values()}:
+        sent = sum(of == group for _, of in members.values())
+        joined = {m.id for e in events(x, group) if isinstance(e, Members) for m in e.members}
+        if 0 < len(joined) < sent and day["topic"] not in {x.p[one]["topic"] for one in PACED}:
+            raise Unseen(
+                f"{sent} producers have sent results of {group}, which {len(joined)} members have "
+                "joined: somebody else has added some"
+            )
 
 
 def _took_time(found, day):

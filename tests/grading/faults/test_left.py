@@ -133,6 +133,28 @@ def test_a_transaction_that_is_tried_again_is_told_from_one_that_begins_anew(fil
     books.close()
 
 
+def test_a_journal_that_was_deleted_by_hand_is_no_rollback(file, writer):
+    """It had the points: what was refused stayed open, and was committed when we let go."""
+    says(writer, "PRAGMA busy_timeout = 100")
+    assert writer.stdout.readline() == "done\n"
+    books = left()
+    books.hold()
+    says(writer, "INSERT INTO trades VALUES (0, 8); again")
+    wait_until(lambda: books.waiting == writer.pid, timeout=10, what="a commit that waits")
+    with books.transaction() as is_over:
+        assert writer.stdout.readline() == "done\n"
+        Path("books.sqlite-journal").unlink()
+        assert not is_over()
+        says(writer, "again")
+        assert writer.stdout.readline() == "done\n"
+        assert not is_over()
+    books.release()
+    says(writer, "again")  # SQLite misses its journal and says so, when all is written
+    assert writer.stdout.readline() == "done\n"
+    assert books.rows(TRADES) == {"trades": [[0, 7], [0, 8]]}
+    books.close()
+
+
 def test_what_lies_beside_the_file_in_a_log_of_its_own_is_read(file):
     db = sqlite3.connect(file, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")

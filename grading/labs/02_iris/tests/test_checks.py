@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from itertools import chain, count, cycle, permutations, repeat
+from random import Random
 from types import SimpleNamespace
 
 import pytest
@@ -273,6 +274,17 @@ def test_a_list_of_answers_by_the_count_of_calls_fits_few_orders(tries, monkeypa
             typed = setting(experiment=lambda _, calls=calls: next(calls))
             fits[answers] += about("values_make_a_difference", typed).outcome is Outcome.PASS
     assert max(fits.values()) <= 4, fits
+
+
+@pytest.mark.parametrize("saw", [("stored", "refused"), (0, 500)], ids=["words", "numbers"])
+def test_noise_fits_hardly_ever(tries, monkeypatch, saw):
+    """It fitted one time of ten, with five calls of each setting."""
+    chance, fits = Random(1), 0
+    for seed in range(80):
+        asked_in_order(monkeypatch, seed)
+        noise = setting(experiment=lambda _: chance.choice(saw))
+        fits += about("values_make_a_difference", noise).outcome is Outcome.PASS
+    assert fits <= 2
 
 
 def test_a_module_of_that_name_in_the_notebook_is_not_asked(tries, monkeypatch):

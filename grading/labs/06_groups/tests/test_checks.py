@@ -189,6 +189,8 @@ class Held:
     left: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(6), LEFT))
     producer: int = 0
     """One that has sent everything; 0 for none."""
+    by_hand: tuple[int, ...] = ()
+    """The offsets of results that another one has sent."""
 
     def read(self, topic: str, may_be_empty: bool = False, **_) -> Log:
         if not (found := self.logs.get(topic)) and not may_be_empty:
@@ -201,7 +203,9 @@ class Held:
         who = {one.offset: (one.header("member"), one.header("group")) for one in log}
         ids = {each: self.producer or number for number, each in enumerate(sorted(who.values()))}
         return [
-            SimpleNamespace(base_offset=n, last_offset=n, producer_id=ids[each])
+            SimpleNamespace(
+                base_offset=n, last_offset=n, producer_id=99 if n in self.by_hand else ids[each]
+            )
             for n, each in who.items()
         ]
 
@@ -276,6 +280,25 @@ def told(check: str, story: list[Written], there=None):
 def test_what_the_reference_leaves_has_all_points(check):
     found = judged(check)
     assert found.outcome is Outcome.PASS, found
+
+
+BY_GROUP = ("three_share", "shares_are_foretold")
+"""They ask the group alone."""
+GROUPS = (P.day_1["group"], P.shared, *P.departments)
+OF_SHARING = [check for check in CHECKS if CHECKS[check].task in (1, 2)]
+
+
+@pytest.mark.parametrize("check", [c for c in OF_SHARING if c not in BY_GROUP])
+@pytest.mark.parametrize("when", [0, -1])
+def test_results_that_somebody_adds_beside_the_members_are_nobodys(check, when):
+    """However real the members are. Who joins a second time has a second producer."""
+    day = P.day_1 if CHECKS[check].task == 1 else P.day_2
+    last = logs()[day["results"]][when].offset
+    found = judged(check, by_hand=(last,))
+    assert "somebody else has added some" in found.messages[-1], found
+    again = [members(g, 9, day["topic"], ("again-1", "x", None, [])) for g in GROUPS]
+    story = [*again, *(written for one in STORY.values() for written in one)]
+    assert judged(check, {TOPIC: log(*story)}, by_hand=(last,)).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("check", [c for c in CHECKS if c != "lag_of_another_group"])
