@@ -628,7 +628,7 @@ late = {"max_poll_records": lab.p.repeated, "session_timeout_ms": 3_000}
 # END SOLUTION
 for number in (1, 2):
     workers.start(run_7, late_loop, number, lab.p.late_done, pause_ms=20, **late)
-lab.cluster.wait_for_group(lab.p.late_workers, members=2)
+workers.wait_for_members(run_7, 2)
 send(lab.p.late, acks="all")
 read_to_the_end(run_7)
 late_7 = verdict(lab.p.late)

@@ -94,6 +94,22 @@ def start(
     return worker
 
 
+def wait_for_members(run: Run, count: int, timeout: float = 30) -> None:
+    """Until so many workers share the topic of a run; one that has ended is an error."""
+
+    def all_share() -> bool:
+        for worker in run.programs[-count:]:
+            if worker.status is not None:
+                raise CourseError(
+                    f"A worker has ended with status {worker.wait()}.",
+                    f"Its last words: {worker.tail()}",
+                )
+        view = run.cluster.group_now(run.group)
+        return view is not None and view.state == "STABLE" and len(view.members) == count
+
+    wait_until(all_share, timeout=timeout, what=f"{count} members of {run.group}")
+
+
 def read_to_the_end(run: Run, timeout: float = 60) -> list[int]:
     """Until the group has committed everything; then its workers finish. Their exit statuses."""
     ends = {p.partition: p.end_offset for p in run.cluster.topic(run.topic).partitions}
@@ -108,7 +124,7 @@ def read_to_the_end(run: Run, timeout: float = 60) -> list[int]:
             last = run.programs[-1]
             raise CourseError(
                 f"Every worker has ended, and {run.group} has not committed all of {run.topic}.",
-                f"The last one ended with status {last.wait()}. It said: {last.tail()}",
+                f"The last one ended with status {last.wait()}. Its last words: {last.tail()}",
             )
         return False
 

@@ -8,7 +8,7 @@ import pytest
 
 from delivery import Run
 from delivery.programs import Program
-from delivery.workers import read_to_the_end
+from delivery.workers import read_to_the_end, wait_for_members
 from kafkalab import CourseError, WaitTimeout
 
 # Says a line of a consumer for each line that it gets.
@@ -53,12 +53,18 @@ def test_nobody_waits_for_workers_that_have_all_ended(tmp_path):
     cluster = SimpleNamespace(
         topic=lambda name: SimpleNamespace(partitions=ends),
         group=lambda name: SimpleNamespace(offsets=offsets),
+        group_now=lambda name: SimpleNamespace(state="STABLE", members=[name]),
     )
     with Run(cluster, tmp_path / "run", topic="t-1", group="g-1") as run:
         dead, alive = Told(tmp_path), Told(tmp_path)
         run.programs += [dead, alive]
+        with pytest.raises(WaitTimeout):
+            wait_for_members(run, 2, timeout=0.2)
         dead.says("an error of its own")
         dead.kill()
+        wait_for_members(run, 1)
+        with pytest.raises(CourseError, match=r"status -9.*\n.*an error of its own"):
+            wait_for_members(run, 2, timeout=60)
         run.programs.reverse()
         with pytest.raises(WaitTimeout):
             read_to_the_end(run, timeout=0.2)
