@@ -59,7 +59,7 @@ assert lab.cluster.quorum().leader not in lab.cluster.brokers, "the controller i
 lab.cluster
 
 # %% [markdown]
-# ## Before task 1: a consumer that never commits
+# ## Before task 1: four starts of a consumer
 #
 # `new_topic` makes an empty topic of six partitions. Partition *n* has its first copy on broker
 # *n mod 3*, the others on the next brokers.
@@ -93,7 +93,7 @@ plain
 # be killed. Each writes a **payload log**: a line for each record that was acknowledged, or read.
 #
 # First a consumer reads a burst, commits, and ends in good order (`quit`). Then come a second burst
-# and four consumers that never commit, one after the other, the last two under a name
+# and four consumers with `auto_commit=False`, one after the other, the last two under a name
 # (`instance_id`). Each is killed when the next one is about to join. Before you run the next cell:
 # which of the four must wait, and how many records does each get?
 
@@ -149,12 +149,12 @@ print(*story, sep="\n")
 # `auto_commit`, `ac_interval` (auto-commit acts each 5,000 ms), `ack_after_batch` and
 # `auto_offset_reset`; `delivery/options.py` says what they mean.
 #
-# Your cell kills such a consumer and starts it again. `waited` is how many seconds pass until the
-# second one is ready, `again` how many records it gets once more. For `both` Spark compares the
-# payload logs: *lost* is acknowledged and not read, *extra* is read more often than acknowledged.
-# **14 points**
+# Your cell kills such a consumer as soon as it has read everything, and starts it again. `waited`
+# is how many seconds pass until the second one is ready, `again` how many records it gets once
+# more. For `both` Spark compares the payload logs: *lost* is acknowledged and not read, *extra* is
+# read more often than acknowledged. **14 points**
 #
-# *Example.* With `member = {"session_timeout": session_ms}` the second one waits for the session.
+# *Example.* `member = {"session_timeout": session_ms}` is as slow as "after a kill" above.
 
 # %% tags=["task-1"]
 # Task 1
@@ -169,7 +169,6 @@ first = run_1.consumer(**member)
 first.wait_for("ready")
 run_1.producer(num_records_per_roll=lab.p.records).wait()
 run_1.wait_until_read()
-first.wait_for("committed")
 first.kill()
 second = run_1.consumer(**member)
 waited = second.wait_for("ready").seconds
@@ -500,9 +499,9 @@ holes
 # `commit()` without arguments stores the *position*: the end of everything that `poll` handed over,
 # processed or not.
 #
-# Mend it in `read_on`: after each record set `done[place]`, the offset at which the group is to go
-# on in this partition; and after `every` processed records commit `done`. In your cell worker 1 is
-# killed when `lab.p.killed_at` records lie in `lab.p.done`, and worker 2 goes on to the end.
+# Mend it in `read_on`: what it commits is to be what is processed, and never more than `every`
+# records late. In your cell worker 1 is killed when `lab.p.killed_at` records lie in `lab.p.done`,
+# and worker 2 goes on to the end.
 #
 # Predict `predicted_6`: how many records at most are processed twice if a kill comes at the worst
 # moment? **14 points**
@@ -521,7 +520,7 @@ len(send(lab.p.orders, acks="all"))
 # %% tags=["task-6", "C81"]
 # Task 6
 def read_on(consumer, process, goes_on, every):
-    """Commits what is processed: after `every` records, and at the end of a batch."""
+    """Commits what is processed, and nothing else."""
     from kafka import OffsetAndMetadata  # a process of its own imports what it needs
 
     done, count = {}, 0
@@ -587,15 +586,16 @@ lazily
 # most `lab.p.repeated` records. Two workers share `lab.p.late`, and midway worker 1 is killed, or
 # frozen until the other one has all partitions (`lab.p.hit`).
 #
-# - Finish `late_loop`: commit after each `poll`. A worker that was frozen finds its commit refused
-#   with a `CommitFailedError`, and must go on. The loop is a process of its own and knows no `lab`.
+# - Finish `late_loop`, so that what comes again has a bound. A worker that was frozen finds its
+#   commit refused with a `CommitFailedError`, and must go on. The loop is a process of its own and
+#   knows no `lab`.
 # - Choose `late`, the settings of its `KafkaConsumer`. Worker 2 must take over within 5 seconds. A
 #   heartbeat comes each 500 ms, so let the session last 1,500 ms or more.
 # - Keep `unique_7`, how many different keys Spark counts in `processed`, the topic of the results.
 #
 # **14 points**
 #
-# *Example.* `late = {"session_timeout_ms": 3_000}` bounds the wait, and not the repeats.
+# *Example.* `late = {"session_timeout_ms": 10_000}` is too slow.
 
 # %%
 run_7 = Run(lab.cluster, logs(lab.p.late), topic=lab.p.late, group=lab.p.late_workers)
@@ -606,7 +606,7 @@ new_topic(lab.p.late_done, copies=3, minimum=2)
 # %% tags=["task-7", "C92", "C93"]
 # Task 7
 def late_loop(consumer, process, goes_on):
-    """Commits after each batch; a refused commit is no reason to end."""
+    """The work; its commits are yours."""
     from kafka.errors import KafkaError
 
     while goes_on():
