@@ -128,6 +128,11 @@ class Program:
             return {}
         return {int(number): int(at) for number, at in re.findall(r" (\d+): (\d+)", told[-1].text)}
 
+    @property
+    def generation(self) -> int:
+        """Of its group, when it last said so."""
+        return int(self.said("^generation")[-1].text.split()[1])
+
     # --- How it ends ---------------------------------------------------------------------------
 
     @property

@@ -10,6 +10,8 @@ run.quit()                  # the consumers end when they have read all
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 
 _LAST: dict[Path, Run] = {}
+# In a line of a broker's log: the level with what wrote it, and the reasons in brackets.
+NOISE = re.compile(r"\] INFO \[.*?\]|\(.*")
+TIME = len("[2026-01-01 ")
+MEMBER = re.compile(r"-([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Run:
@@ -60,6 +66,25 @@ class Run:
     def consumer(self, **options: Any) -> Program:
         """Start a consumer program in this run's group."""
         return self._start("consumer", {"group_id": self.group} | options)
+
+    def in_place_of(self, former: Program, **options: Any) -> tuple[Program, float]:
+        """Start a consumer, and kill the former one when this one is about to join.
+
+        It, when it has read all, and the seconds from the kill until it was ready.
+        """
+        consumer = self.consumer(**options)
+        consumer.wait_for("^opens")
+        former.kill()
+        gone = time.time()
+        consumer.wait_for("^nothing left")
+        return consumer, consumer.said("^ready")[0].came_at - gone
+
+    def told_by_the_broker(self) -> list[str]:
+        """What its coordinator has written about the group; ids of members are shortened."""
+        keeper = self.cluster.group(self.group).coordinator
+        lines = self.cluster.logs(keeper, 2_000).splitlines()
+        told = (NOISE.sub("", line)[TIME:] for line in lines if self.group in line)
+        return [MEMBER.sub(r"-\1…", line).strip() for line in told]
 
     @property
     def consumers(self) -> list[Program]:

@@ -4,6 +4,10 @@ awkward for a file format: commas, quotation marks, apostrophes, and very differ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from delivery.payload import Entry
+
 SAYINGS = [
     ("Measure twice, cut once.", "a workshop wall"),
     ("A log, once written, has no opinion.", "the archive"),
@@ -70,3 +74,8 @@ def saying(number: int) -> str:
     # A multiplier without a common factor mixes the order; no generator has to be carried along.
     sentence, source = SAYINGS[(number * 2_654_435_761 >> 7) % len(SAYINGS)]
     return f'"{sentence}" -- {source}'
+
+
+def record_of(topic: str, partitions: Sequence[int], number: int) -> Entry:
+    """Record `number` of a burst that goes to these partitions in turns."""
+    return Entry(topic, partitions[number % len(partitions)], str(number), saying(number))

@@ -28,6 +28,7 @@ from delivery.output import pause
 from delivery.payload import Entry, PayloadLog, path_of
 from delivery.programs import Program
 from delivery.run import Run
+from kafkalab.errors import CourseError
 from kafkalab.wait import wait_until
 
 SETTINGS = {
@@ -93,15 +94,41 @@ def start(
     return worker
 
 
-def read_to_the_end(run: Run) -> list[int]:
+def wait_for_members(run: Run, count: int, timeout: float = 30) -> None:
+    """Until so many workers share the topic of a run; one that has ended is an error."""
+
+    def all_share() -> bool:
+        for worker in run.programs[-count:]:
+            if worker.status is not None:
+                raise CourseError(
+                    f"A worker has ended with status {worker.wait()}.",
+                    f"Its last words: {worker.tail()}",
+                )
+        view = run.cluster.group_now(run.group)
+        return view is not None and view.state == "STABLE" and len(view.members) == count
+
+    wait_until(all_share, timeout=timeout, what=f"{count} members of {run.group}")
+
+
+def read_to_the_end(run: Run, timeout: float = 60) -> list[int]:
     """Until the group has committed everything; then its workers finish. Their exit statuses."""
     ends = {p.partition: p.end_offset for p in run.cluster.topic(run.topic).partitions}
 
     def is_done() -> bool:
+        # Asked before the offsets are: who has ended commits nothing more.
+        nobody_works = all(one.status is not None for one in run.programs)
         offsets = run.cluster.group(run.group).offsets
-        return {n: offsets.get((run.topic, n)) for n in ends} == ends
+        if {n: offsets.get((run.topic, n)) for n in ends} == ends:
+            return True
+        if nobody_works and run.programs:
+            last = run.programs[-1]
+            raise CourseError(
+                f"Every worker has ended, and {run.group} has not committed all of {run.topic}.",
+                f"The last one ended with status {last.wait()}. Its last words: {last.tail()}",
+            )
+        return False
 
-    wait_until(is_done, timeout=60, what=f"{run.group} to commit the end of {run.topic}")
+    wait_until(is_done, timeout=timeout, what=f"{run.group} to commit the end of {run.topic}")
     return [
         program.finish()
         for program in run.programs
