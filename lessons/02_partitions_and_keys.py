@@ -2,8 +2,8 @@
 # # 02 Partitions and keys
 #
 # A topic has six partitions, on three brokers. You send one ride of a rider, and then the next. Who
-# decides which partition a record goes to, and what order is promised? One wrong answer, and a
-# receipt overtakes its ride.
+# decides which partition a record goes to, and what order is promised? One wrong answer, and the
+# next ride overtakes the first one.
 
 # %% [markdown]
 # You will
@@ -141,8 +141,8 @@ assert isinstance(refused, InvalidRecordError), refused
 # %% [markdown]
 # ## What order is promised?
 #
-# A lift numbers its reports from 1 to 130. They go round over six partitions, and one consumer
-# reads them all. How often is a number smaller than the one before it?
+# A lift numbers its reports from 1 to 130. They go round over six partitions. When all are sent, one
+# consumer reads them. How often is a number smaller than the one before it?
 
 # %% tags=["prediction"]
 my_steps = Prediction("steps back")
@@ -209,10 +209,12 @@ assert by_java == {rider: home[rider] for rider in riders[:500]}, "Java has anot
 # %% [markdown]
 # Why so few? The reader is handed what a partition has as one piece, and inside a piece the numbers
 # only rise: follow one colour. Each step back is a change to another partition. A reader that keeps
-# up gets other pieces, and other steps back: between partitions there is no common order.
+# up gets other pieces, and other steps back: between partitions there is no common order. (Few
+# steps back, and yet in the chart late reports come before early ones.)
 #
-# The promise is about the order of *appending*. Mostly that is the order of sending. But without
-# idempotence (lesson 09) a batch that failed and is sent again can come behind a later one.
+# What Kafka promises: a partition is read in the order in which it was *appended*. Mostly that is
+# the order of sending. But without idempotence (lesson 09) a batch that failed and is sent again
+# can come behind a later one.
 
 # %% [markdown]
 # ## More partitions
@@ -248,7 +250,7 @@ assert sum(number % 6 == number % 8 for number in range(24)) == 6, "one number i
 # %% [markdown]
 # Not two eighths of them but about three quarters: of 24 numbers in a row only 6 leave the same
 # remainder with six and with eight. Old rides stay where they are. So a mover has records in two
-# partitions, and a reader may see the receipt before the ride.
+# partitions, and a reader may see the next ride before the first one.
 #
 # `newer` learned of the eight when it began. `older` goes on with six until it asks again, by
 # default within five minutes. Meanwhile the two disagree.
@@ -304,7 +306,7 @@ assert len(set(hot)) == 5, "two of them meet"
 assert share["6 with salt"] > 100 / 6 + 10, share
 
 # %% [markdown]
-# Not a sixth, 17 %: nothing makes six keys go to six partitions, and where two of them meet is the
+# More than a sixth: nothing makes six keys go to six partitions, and where two of them meet is the
 # fullest one. And the price of salt: no shop's orders are in order any more, and who wants them
 # must read all its keys. So salt the hot key only.
 
@@ -335,8 +337,9 @@ print(f"{len(promises) - len(failed)} of 60 arrived. {len(failed)} times: {faile
 # %% [markdown]
 # Read the error from its end. *Since batch creation*: there the clock starts. It ran for three
 # seconds, as set here; by default it is two minutes. *partition=3*: there are 0, 1 and 2, and the
-# producer waited for one more. The others arrived without a word, in wrong partitions. This client
-# checks nothing that a partitioner returns (Java's refuses a negative number at once).
+# producer waited for one more. The others arrived without a word, in wrong partitions. And `send`
+# and `flush` raised nothing: only the promises tell. This client checks nothing that a partitioner
+# returns (Java's refuses a negative number at once).
 
 # %% tags=["proof"]
 third = [rider for rider in riders[:60] if partition_of(rider, 3) == 2]
@@ -395,8 +398,8 @@ misplaced = sum(murmur2(rider) % 6 != home[rider] for rider in riders)
 exercise.check("the mask", misplaced, lambda number: partitions.unmasked(number, home))
 
 # %% [markdown]
-# Those are the riders whose hash has that bit set. In Java it is the sign, and a negative number is
-# no partition.
+# Those are the riders whose hash has that bit set. (With eight partitions it would be none: the bit
+# is a multiple of eight.) In Java it is the sign, and a negative number is no partition.
 
 # %% tags=["proof", "A139"]
 assert keys / 3 < misplaced < keys * 2 / 3, misplaced
