@@ -141,8 +141,8 @@ assert isinstance(refused, InvalidRecordError), refused
 # %% [markdown]
 # ## What order is promised?
 #
-# A lift numbers its reports from 1 to 130. They go round over six partitions. When all are sent, one
-# consumer reads them. How often is a number smaller than the one before it?
+# A lift numbers its reports from 1 to 130. They go round over six partitions. When all are sent,
+# one consumer reads them. How often is a number smaller than the one before it?
 
 # %% tags=["prediction"]
 my_steps = Prediction("steps back")

@@ -142,7 +142,7 @@ print(*story, sep="\n")
 #
 # Why the wait, and why the repetition? Answer with `because`, a dictionary from `"wait"` and
 # `"repetition"` to two of `"no leader"`, `"session not over"`, `"nothing committed"` and
-# `"sent twice"`.
+# `"a producer's repeat"`.
 #
 # Then choose `member`, the options of a consumer, so that neither happens. `session_timeout` is to
 # be `session_ms`. Take what you need of `instance_id` (your name is `lab.p.instance`),
@@ -183,8 +183,8 @@ lab.check(1)
 
 # %% [markdown]
 # The broker cannot know whether an *unknown member id* replaces the dead member, so it waits for
-# the end of a session (*has failed*). A member with a name, a *static* one, gets its partitions
-# back (*replacing*).
+# the end of the dead one's session (*has failed*). A member with a name, a *static* one, gets its
+# partitions back (*replacing*).
 
 # %% [markdown]
 # ## Task 2: nobody was asked
@@ -425,8 +425,8 @@ lab.check(4)
 # came. The records are stored; the producer does not know. It sends one by one, to `lab.p.doubled`
 # without idempotence, then to `lab.p.once` with your settings.
 #
-# Predict `predicted_5`: how many records will be extra in `lab.p.doubled`? And choose `sure`, so
-# that `lab.p.once` has nothing lost and nothing extra. **12 points**
+# Predict `predicted_5`: how many records will be extra in `lab.p.doubled`, counted copy by copy?
+# And choose `sure`, so that `lab.p.once` has nothing lost and nothing extra. **12 points**
 #
 # *Example.* With `sure = {"acks": "all", "enable_idempotence": False}` both topics end alike.
 
@@ -504,7 +504,7 @@ holes
 # and worker 2 goes on to the end.
 #
 # Predict `predicted_6`: how many records at most are processed twice if a kill comes at the worst
-# moment? **14 points**
+# moment? (No run measures that.) **14 points**
 #
 # *Example.* `consumer.commit({place: OffsetAndMetadata(7, "", -1)})`: the group would go on at
 # offset 7 of `place`, a `TopicPartition`.
@@ -582,9 +582,10 @@ print(f"The other one had all partitions after {took_over:.1f} s.")
 lazily
 
 # %% [markdown]
-# What a member had processed and not committed comes again when it is thrown out. Let this be at
-# most `lab.p.repeated` records. Two workers share `lab.p.late`, and midway worker 1 is killed, or
-# frozen until the other one has all partitions (`lab.p.hit`).
+# What a member has in hand and has not committed comes again when it is thrown out: processed
+# before, or by a frozen one when it wakes. Let this be at most `lab.p.repeated` records. Two
+# workers share `lab.p.late`, and midway worker 1 is killed, or frozen until the other one has all
+# partitions. Which one, says `lab.p.hit`; in grading it may be the other.
 #
 # - Finish `late_loop`, so that what comes again has a bound. A worker that was frozen finds its
 #   commit refused with a `CommitFailedError`, and must go on. The loop is a process of its own and
@@ -645,9 +646,10 @@ lab.check(7)
 # %% [markdown]
 # ## Task 8: which promise is it?
 #
-# Answer with `promises`, from the name of each line below to one of the five words. Think of every
-# fault; only `alone` has an unclean election. A line counts only when its task was run (`alone`: 5,
-# `early`, `careless`: 6, `known`: 7).
+# Answer with `promises`, from the name of each line below to one of the five words. Think of all
+# the faults of this lab: brokers freeze and die as in tasks 2 to 5, answers get lost, a worker is
+# killed or frozen. Only `alone` has an unclean election. A line counts only when its task was run
+# (`alone`: 5, `early`, `careless`: 6, `known`: 7).
 
 # %%
 words = {
@@ -679,7 +681,8 @@ lines = {
 #
 # **6 points**
 #
-# *Example.* `promises = {"unasked": "neither", …}`, `choice = {"payments": "led", …}`
+# *Example.* `promises = {"unasked": "neither", …}`, `choice = {"payments": "led", …}`; the form,
+# not the answers.
 
 # %% tags=["task-8", "C96"]
 # Task 8
@@ -749,14 +752,14 @@ each = "; ".join(f"{one.Index} {one.lost} lost, {one.extra} extra" for one in ta
 charts.show(ax, f"Lost and extra records of each run. {each}.")
 
 # %% [markdown]
-# Each run met one fault; a promise holds for all faults.
+# Each run met one fault; a promise holds for all that were named.
 
 # %% [markdown]
 # ## What you saw
 #
 # - An acknowledgement is a promise by those who were asked: nobody, the leader, or all in sync.
-# - Three copies with a minimum of two lose no record acknowledged with `acks="all"`, and one broker
-#   may be away.
+# - Three copies with a minimum of two lose no record acknowledged with `acks="all"` while one
+#   broker fails at a time.
 # - Idempotence recognises the repeats of a client.
 # - A commit says what is done. Too early loses, too late repeats.
 
