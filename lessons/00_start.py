@@ -381,7 +381,7 @@ Markdown(f"""
 - Of {len(log)} values that were read, the queue kept {len(queue)}, the table {len(table)}, and the
   log {len(log)}.
 - A record's address is a topic, a partition and an offset; yours is temperatures,
-  {receipt.partition}, {receipt.offset}. With four more {held} had its key; none replaced another.
+  {receipt.partition}, {receipt.offset}. {held - 1} more had its key; none replaced another.
 - One broker told the addresses of {len(known)}. Broker {asked} was asked, {keeper} kept the record.
 - A client works with the addresses that brokers name. With a wrong one, bootstrap succeeded, and
   `send` said: {failure}

@@ -416,7 +416,7 @@ def cook(**policy):
         **policy,
         **quick.consumer,
     ) as kitchen:
-        return [record.value.decode() for record in kitchen]
+        return reading.looped(kitchen)  # a loop over records, once it has joined its group
 
 
 first_evening = cook()

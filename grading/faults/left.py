@@ -97,7 +97,8 @@ class LeftFile:
 
         So it was rolled back. Who only tries again keeps its lock; by the time we look, another
         transaction may wait, with a journal of its own beside the file. That the first journal is
-        gone says nothing: anybody can delete a file.
+        gone says nothing: anybody can delete a file. (And write one: who puts another there by
+        hand is taken at its word.)
         """
         first = self._number_of_journal()
 

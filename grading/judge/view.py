@@ -41,7 +41,6 @@ class ClusterView:
         """What was looked at since the last `forget`, in short: evidence."""
         self._logs: dict[tuple[str, str], Log] = {}
         self._absent: set[tuple[str, str]] = set()
-        self._present: set[tuple[str, str]] = set()
         self._readers: dict[str, KafkaConsumer] = {}
 
     @property
@@ -154,7 +153,6 @@ class ClusterView:
         """Look afresh from here on: the notebook went on."""
         self._logs.clear()
         self._absent.clear()
-        self._present.clear()
         self.seen = {}
 
     def close(self) -> None:
@@ -224,13 +222,10 @@ class ClusterView:
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
     def _wait_for(self, name: str, known: Callable[[], Iterable[str]], kind: str) -> None:
-        if (kind, name) in self._present:
-            return
         # what one check has waited for in vain, the next ones need not wait for
         timeout = 0 if (kind, name) in self._absent else A_MOMENT * self.patience
         try:
             wait_until(lambda: name in known(), timeout=timeout, what=f"the {kind} {name}")
-            self._present.add((kind, name))
         except WaitTimeout:
             self._absent.add((kind, name))
             others = ", ".join(list(known())[:8])

@@ -96,7 +96,8 @@ class Survey(Asking):
         found = [dict[Place, int | None].fromkeys(places) for _ in timestamps]
         if not places:
             return found
-        told_before = dict(leaders)
+        # who has no leader now may have one a moment later, when it is asked anew
+        told_before = dict(leaders) if all(leader >= 0 for leader in leaders.values()) else {}
 
         def done() -> bool:
             leading = told_before or self._leaders_now(places)

@@ -137,6 +137,13 @@ def last_line(cluster: Cluster, node: int | str, *words: str) -> str:
     return found[-1]
 
 
+def not_sooner(seconds: Mapping[str, float]) -> dict[str, str]:
+    """Why neither a kill nor a freeze is acted on sooner; from the seconds of each."""
+    kill, freeze = seconds["kill"], seconds["freeze"]
+    why = f"{kill:.1f} s after the kill, {freeze:.1f} s after the freeze; the rest is chance."
+    return {"the kill": why, "the freeze": why}
+
+
 def not_the_cut(said: int) -> str:
     """What is wrong with where {0: 0, 3: 20, 4: 41} parts from {0: 0, 3: 20, 5: 34}."""
     if said == 41:

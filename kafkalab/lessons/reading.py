@@ -115,6 +115,20 @@ def wait_for_partitions(*members: KafkaConsumer, timeout: float = 20) -> None:
     wait_until(shared, timeout=timeout, what="partitions for each member")
 
 
+def looped(consumer: KafkaConsumer, timeout: float = 30) -> list[str]:
+    """The values of a loop over a member of a group, which ends by its `consumer_timeout_ms`.
+
+    Where the loop ended before the member had a partition, as on a busy machine, it is begun again.
+    """
+
+    def found() -> tuple[list[str]] | None:
+        values = [record.value.decode() for record in consumer]
+        return (values,) if values or consumer.assignment() else None
+
+    (values,) = wait_until(found, timeout=timeout, what="a partition for the loop")
+    return values
+
+
 def differs(records: Sequence[Any], offsets: Sequence[int]) -> str:
     """What is not right yet of records that should be those with these offsets."""
     found = [record.offset for record in records]

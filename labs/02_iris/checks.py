@@ -49,12 +49,13 @@ SETTING = tuple[str, str, object, tuple[str, str]]
 TRIES = Path(__file__).with_name("tries.py").read_text("utf-8")
 TRIED = ((0, 0), (1, 1), (0, 1), (1, 0))
 """Which of its two values an experiment is called with, and which one the client then has."""
-ODD = (0, 1, 3)
-"""How many calls may not fit, after five, ten and fifteen: a machine stands still now and then."""
-ODD_IF_QUICK = (None, 0, 1, 3, 5)
-"""The same where calls are quick: five of them are fitted by chance now and then, ten hardly."""
-QUICK = 5.0  # seconds for five calls; slow ones take up to ten, so no setting needs longer for it
-AGAIN = 3  # rounds more than that for all settings: a lab's questions take a minute at most
+QUICK = 5.0  # seconds for five calls; slow ones take up to ten
+ODD = {"slow": (0, 1, 3), "quick": (None, 0, 1, 3, 5)}
+"""How many calls may not fit, after five, ten and fifteen: a machine stands still now and then. By
+chance five calls are fitted now and then, ten hardly, so quick ones are called ten times at least.
+"""
+AGAIN = {"slow": 3, "quick": 6}
+"""Rounds more than that for all settings together: a lab's questions take about a minute."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -222,18 +223,19 @@ def missing_is_measured(x):
 
 @check(7, points=3, title="Two values of each make a difference")
 def values_make_a_difference(x):
-    spare = AGAIN
+    spare = dict(AGAIN)
     for number, (_, name, _, values) in enumerate(_settings(x)):
         calls, seconds = _round(x, number, name)
-        bounds = ODD_IF_QUICK if seconds <= QUICK else ODD
+        pace = "quick" if seconds <= QUICK else "slow"
+        bounds = ODD[pace]
         for allowed in bounds:
             odd = _unlike(calls)
             mostly = all(_mostly_fits(pair, calls, odd) for pair in TRIED)
             fits = allowed is not None and mostly and len(odd) <= allowed
             is_free = allowed is None
-            if fits or odd == calls or not (spare or is_free) or allowed == bounds[-1]:
+            if fits or odd == calls or not (spare[pace] or is_free) or allowed == bounds[-1]:
                 break
-            spare -= not is_free
+            spare[pace] -= not is_free
             calls += _round(x, number, name)[0]
         yield fits, _told(name, values, calls, odd)
 

@@ -154,7 +154,7 @@ print(*story, sep="\n")
 # more. For `both` Spark compares the payload logs: *lost* is acknowledged and not read, *extra* is
 # read more often than acknowledged. **14 points**
 #
-# *Example.* `member = {"session_timeout": session_ms}` is as slow as "after a kill" above.
+# *Example.* `member = {"session_timeout": session_ms}` waits longer than any of the four above.
 
 # %% tags=["task-1"]
 # Task 1

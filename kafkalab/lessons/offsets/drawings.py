@@ -15,7 +15,7 @@ from kafkalab.lessons.offsets.trials import Fate
 
 ONCE, TWICE = "#9AA5AD", "#D55E00"
 EDGE = "#0072B2"
-LEGEND = [Patch(facecolor=ONCE, label="charged"), Patch(facecolor=TWICE, label="again")]
+LEGEND = [Patch(facecolor=ONCE, label="booked"), Patch(facecolor=TWICE, label="again")]
 
 
 def by_point(trials: Sequence[Fate], points: Mapping[Point, str]) -> Axes:
@@ -43,7 +43,7 @@ def by_point(trials: Sequence[Fate], points: Mapping[Point, str]) -> Axes:
 
 
 def by_life(books: Mapping[str, Books], end: int) -> list[Axes]:
-    """Which offsets each life of each program charged, and where it was killed."""
+    """Which offsets each life of each program booked, and where it was killed."""
     _, axes = plt.subplots(1, len(books), figsize=(8.5, 4), sharey=True, squeeze=False)
     drawn = []
     for ax, (name, kept) in zip(axes[0], books.items(), strict=True):

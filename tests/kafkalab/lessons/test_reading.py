@@ -35,6 +35,23 @@ def test_it_counts_the_orders_that_nobody_cooked():
     assert reading.uncooked([], records(0, 1)) == "2 of 2 orders are not cooked."
 
 
+class Late:
+    """A consumer that has no partition in its first loop."""
+
+    loops = 0
+
+    def __iter__(self):
+        self.loops += 1
+        return iter(records(0) if self.loops > 1 else [])
+
+    def assignment(self):
+        return {"here"} if self.loops > 1 else set()
+
+
+def test_a_loop_that_ended_before_the_consumer_had_joined_is_begun_again():
+    assert reading.looped(Late()) == ["order 0"]
+
+
 def test_the_chart_tells_where_each_offset_ended():
     steps = [Noted("poll", 6, None, 12), Noted("commit", 6, 6, 12), Noted("poll", 9, 6, 12)]
     shown = words(reading.offsets_over_steps(steps))

@@ -287,6 +287,16 @@ def test_noise_fits_hardly_ever(tries, monkeypatch, saw):
     assert fits <= 2
 
 
+def test_a_machine_that_stands_still_now_and_then_costs_an_honest_one_nothing(tries, monkeypatch):
+    """Of four settings: one call in thirty is a stall that looks like the other value."""
+    chance, fails = Random(2), 0
+    for seed in range(60):
+        asked_in_order(monkeypatch, seed)
+        stalls = setting(experiment=lambda value: linger(value) + 900 * (chance.random() < 1 / 30))
+        fails += about("values_make_a_difference", *[stalls] * 4).outcome is not Outcome.PASS
+    assert fails <= 1
+
+
 def test_a_module_of_that_name_in_the_notebook_is_not_asked(tries, monkeypatch):
     typed = SimpleNamespace(seen=lambda setting, asks, has: has)
     monkeypatch.setitem(sys.modules, "tries", typed)
